@@ -5,15 +5,14 @@ use crate::base::{Result, fault_point};
 use crate::knapsack::several::Weight;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
-use super::Goblin;
 use super::choose::reason::Facts;
 use super::choose::steady::Settled;
 use super::config::{Burdens, Exploration, LANES};
+use super::core::Core;
 use super::lanes::{Lanes, by_host_lane};
 use super::learn::calibrate::Calibration;
 use super::learn::history::{Forecast, Given, Part};
 use super::question::formulate::{Bar, Formulation, Sum, Weighed};
-use super::record::recorder::Event;
 use super::tuning::TUNING;
 
 /// Totals of a choice of one option of every setting. Burdens are by lane.
@@ -73,18 +72,16 @@ pub struct Decision {
     pub elapsed_ns: u64,
 }
 
-impl Goblin {
-    /// Choose an option for every setting. On an error the previous choices stay in force.
-    pub fn decide(&mut self) -> Result<Decision> {
-        let decided = self.decide_unrecorded();
-        self.record_event(if decided.is_ok() { Event::Decide } else { Event::DecideFailed });
+impl Core {
+    pub(super) fn decide(&mut self) -> Result<()> {
+        let decided = self.decide_unchecked().map(|decision| self.decision = decision);
         if !self.is_replay {
             self.warn();
         }
         decided
     }
 
-    fn decide_unrecorded(&mut self) -> Result<Decision> {
+    fn decide_unchecked(&mut self) -> Result<Decision> {
         let _zone = Zone::begin(c"hob_goblin_decide");
         let began = now_ns();
         self.refresh_ratios();

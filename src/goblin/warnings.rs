@@ -4,8 +4,9 @@
 use crate::base::{Level, host_log};
 
 use super::config::{Burdens, Config, Exploration, LANE_NAMES, LANES};
+use super::core::Core;
+use super::question::strategy::Strategies;
 use super::tuning::TUNING;
-use super::{Goblin, Strategies};
 
 /// The warnings logged so far, and the checks to come.
 #[derive(Debug)]
@@ -80,7 +81,7 @@ impl Warnings {
     }
 }
 
-impl Goblin {
+impl Core {
     /// Check for misuse after a decision.
     pub(super) fn warn(&mut self) {
         let latest = self.history.latest();

@@ -8,8 +8,8 @@
 use crate::knapsack::NO_CHOICE;
 use crate::stats::Running;
 
-use crate::goblin::Goblin;
 use crate::goblin::config::{Burdens, Exploration};
+use crate::goblin::core::Core;
 use crate::goblin::tuning::{self, TUNING};
 
 const LEVER: &tuning::Lever = &TUNING.lever;
@@ -116,7 +116,7 @@ impl Lever {
     }
 }
 
-impl Goblin {
+impl Core {
     /// End rests that are over, or whose option the host has excluded.
     pub(in crate::goblin) fn end_rests(&mut self) {
         let now = self.history.latest() + 1;

@@ -22,8 +22,8 @@ use crate::base::Result;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
 use super::reason::headroom;
-use crate::goblin::Goblin;
 use crate::goblin::config::{Burdens, LANES};
+use crate::goblin::core::Core;
 use crate::goblin::question::formulate::{Bar, Entry, Weighed, weigh};
 use crate::goblin::tuning::{self, TUNING};
 
@@ -122,7 +122,7 @@ pub struct Settled {
     pub waits: bool,
 }
 
-impl Goblin {
+impl Core {
     /// Solve, and accept the solution or hold the settled choices. The result is the formulation's choices.
     pub(in crate::goblin) fn settle(&mut self, economies: &[Economy], effort: Effort) -> Result<Settled> {
         if self.config.patience == 0.0 || self.config.burdens == Burdens::Relative {

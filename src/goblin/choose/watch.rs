@@ -13,8 +13,8 @@
 use crate::knapsack::Economy;
 use crate::knapsack::several::Weight;
 
-use crate::goblin::Goblin;
 use crate::goblin::config::LANES;
+use crate::goblin::core::Core;
 use crate::goblin::question::formulate::{Formulation, Found, Sum, Weighed};
 use crate::goblin::tuning::TUNING;
 
@@ -48,7 +48,7 @@ impl Watch {
     }
 }
 
-impl Goblin {
+impl Core {
     /// The best choice estimated from the last solution, while that is valid.
     pub(in crate::goblin) fn watched(&self, held: &Weighed, economies: &[Economy]) -> Option<Best> {
         let (watch, now) = (&self.watch, self.history.latest() + 1);

@@ -26,11 +26,10 @@ use crate::knapsack::several::Weight;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
 use crate::stats::normal_quantile;
 
-use crate::goblin::Goblin;
 use crate::goblin::choose::steady::rough;
 use crate::goblin::config::{Burdens, LANES, LARGEST};
+use crate::goblin::core::Core;
 use crate::goblin::question::formulate::{Bar, Entry, Sum, Weighed, weigh};
-use crate::goblin::record::recorder::Event;
 use crate::goblin::tuning::{self, TUNING};
 
 const TRIAL: &tuning::Trial = &TUNING.trial;
@@ -161,10 +160,8 @@ impl Trial {
     }
 }
 
-impl Goblin {
-    /// Open a window of `decisions` from the next one on, for a menu, a loading screen or a cut. In it the number of
-    /// trials is not limited, and frames may exceed the limits by `share` of them. 0 decisions close the window.
-    pub fn open_trial_window(&mut self, decisions: u32, share: f64) -> Result<()> {
+impl Core {
+    pub(in crate::goblin) fn open_trial_window(&mut self, decisions: u32, share: f64) -> Result<()> {
         if !(0.0..=LARGEST).contains(&share) {
             return Err(crate::base::error!(
                 InvalidArgument,
@@ -181,7 +178,6 @@ impl Goblin {
             let options = self.settings.iter_mut().flat_map(|(_, setting)| &mut setting.options);
             options.for_each(|state| state.next_trial = 0);
         }
-        self.record_event(Event::OpenWindow(decisions, share));
         Ok(())
     }
 

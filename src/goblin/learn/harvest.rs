@@ -6,9 +6,8 @@ use crate::knapsack::NO_CHOICE;
 use crate::profile::{Learned, add_to_task};
 
 use super::history::{Forecast, Given};
-use crate::goblin::Goblin;
 use crate::goblin::config::{Burdens, Exploration, LANES, LARGEST};
-use crate::goblin::record::recorder::Event;
+use crate::goblin::core::Core;
 use crate::goblin::tuning::TUNING;
 
 /// A measurement.
@@ -53,11 +52,9 @@ pub struct Books {
     typical_sum: f64,
 }
 
-impl Goblin {
-    /// Report a sample of the cost of a setting's choice. On an error nothing was learned.
-    pub fn measure(&mut self, id: Id, sample: &Sample) -> Result<()> {
+impl Core {
+    pub(in crate::goblin) fn measure(&mut self, id: Id, sample: &Sample) -> Result<()> {
         self.take(id, sample)?;
-        self.record_event(Event::Measure(id, sample));
         Ok(())
     }
 
@@ -177,7 +174,7 @@ impl Goblin {
         self.holds[lane].observe(total > limit, is_near, self.config.overrun_probability);
     }
 
-    /// Whether [`Goblin::measure`] would accept the sample.
+    /// Whether [`Core::measure`] would accept the sample.
     pub fn can_measure(&self, id: Id, sample: &Sample) -> bool {
         let decision = self.decision_of(sample.decision);
         let in_range = (sample.lane as usize) < LANES && (0.0..=LARGEST).contains(&sample.burden);
@@ -187,11 +184,8 @@ impl Goblin {
         decision >= self.setting(position).valid_from && self.history.given(decision, position).choice != NO_CHOICE
     }
 
-    /// Report the cost of a whole frame on a lane. The part that settings do not report is learned as a fixed burden.
-    /// [`Burdens::Relative`] and [`Burdens::Totals`] use totals alone.
-    pub fn measure_total(&mut self, sample: &Sample) -> Result<()> {
+    pub(in crate::goblin) fn measure_total(&mut self, sample: &Sample) -> Result<()> {
         self.take_total(sample)?;
-        self.record_event(Event::MeasureTotal(sample));
         Ok(())
     }
 
@@ -231,18 +225,16 @@ impl Goblin {
         Ok(())
     }
 
-    /// Report that the host applied another choice in that frame than was decided. Its samples belong to this choice.
-    pub fn applied(&mut self, id: Id, decision: u64, choice: u32) -> Result<()> {
+    pub(in crate::goblin) fn applied(&mut self, id: Id, decision: u64, choice: u32) -> Result<()> {
         let position = self.position(id)?;
         let setting = self.setting(position);
         let count = setting.options.len();
         if choice as usize >= count {
-            return Err(crate::goblin::no_such_option(choice, count));
+            return Err(crate::goblin::core::no_such_option(choice, count));
         }
         let given = self.given(position, decision)?;
         let decision = self.decision_of(decision);
         if u32::from(given.choice) == choice {
-            self.record_event(Event::Applied(id, decision, choice));
             return Ok(());
         }
         let strategy = usize::from(self.history.forecast(decision, 0).strategy);
@@ -252,13 +244,10 @@ impl Goblin {
         let work = given.work / of(usize::from(given.choice)) * of(choice as usize);
         self.history.spoil(decision);
         self.history.give(decision, position, Given { choice: choice as u16, work });
-        self.record_event(Event::Applied(id, decision, choice));
         Ok(())
     }
 
-    /// Close the harvest: the samples since the last one.
-    pub fn harvest(&mut self) {
-        self.record_event(Event::Harvest);
+    pub(in crate::goblin) fn harvest(&mut self) {
         let (measured, typical) = (self.books.measured_sum, self.books.typical_sum);
         self.books.measured_sum = 0.0;
         self.books.typical_sum = 0.0;

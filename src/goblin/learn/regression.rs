@@ -13,8 +13,8 @@ use crate::knapsack::{Economy, Effort, NO_CHOICE};
 use crate::profile::{Burden, Source};
 use crate::stats::Normal;
 
-use crate::goblin::Goblin;
 use crate::goblin::config::LANES;
+use crate::goblin::core::Core;
 use crate::goblin::explore::Trial;
 use crate::goblin::question::formulate::{Bar, Weighed};
 use crate::goblin::question::setting::Setting;
@@ -358,7 +358,7 @@ impl Regression {
     }
 }
 
-impl Goblin {
+impl Core {
     /// Learn the costs of options from a frame's total.
     pub(in crate::goblin) fn regress(&mut self, decision: u64, total: f64) {
         if decision < self.totals_from {

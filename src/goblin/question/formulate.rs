@@ -7,8 +7,8 @@ use crate::profile::{Blind, Burden, Rules, Source, estimate};
 use crate::stats::Normal;
 
 use super::setting::Setting;
-use crate::goblin::Goblin;
 use crate::goblin::config::{Burdens, LANES};
+use crate::goblin::core::Core;
 use crate::goblin::learn::task::Task;
 
 const _: () = assert!(MOST_RESOURCES >= LANES);
@@ -354,7 +354,7 @@ struct Present<'a> {
     common: &'a [f64],
 }
 
-impl Goblin {
+impl Core {
     /// Estimate every burden, and build the problem from burdens, values and the host's restrictions.
     pub(in crate::goblin) fn formulate(&mut self) {
         let lanes = self.lanes.count();

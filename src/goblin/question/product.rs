@@ -12,8 +12,7 @@ use crate::base::{Id, Result, error, try_collect_all, try_filled};
 use crate::profile::MAX_OPTIONS;
 
 use super::setting::{OptionDesc, SettingDesc};
-use crate::goblin::Goblin;
-use crate::goblin::record::recorder::Event;
+use crate::goblin::core::Core;
 
 /// Most axes.
 pub const MOST_AXES: usize = 16;
@@ -143,9 +142,8 @@ fn check_axis(number: usize, axis: &Axis) -> Result<()> {
     Ok(())
 }
 
-impl Goblin {
-    /// Add a product setting. On an error nothing changed.
-    pub fn add_product(&mut self, desc: &ProductDesc<'_>) -> Result<Id> {
+impl Core {
+    pub(in crate::goblin) fn add_product(&mut self, desc: &ProductDesc<'_>) -> Result<Id> {
         let (shape, combinations, shared) = Shape::of(desc.axes)?;
         let options = try_collect_all((0..combinations as u32).map(|choice| {
             let mut option = OptionDesc { relative_burden: desc.relative_burden, ..OptionDesc::worth(0.0) };
@@ -167,7 +165,6 @@ impl Goblin {
         })?;
         let position = self.position(id)?;
         self.setting_mut(position).shape = shape;
-        self.record_event(Event::AddProduct(id, desc));
         Ok(id)
     }
 
@@ -175,7 +172,7 @@ impl Goblin {
     pub fn product_index(&self, id: Id, choice: u32, axis: u32) -> Result<u32> {
         let setting = self.setting(self.position(id)?);
         if choice as usize >= setting.options.len() {
-            return Err(crate::goblin::no_such_option(choice, setting.options.len()));
+            return Err(crate::goblin::core::no_such_option(choice, setting.options.len()));
         }
         setting.shape.index(choice, axis as usize)
     }

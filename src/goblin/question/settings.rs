@@ -5,16 +5,15 @@ use crate::base::{Id, Result, error};
 use crate::profile::{Estimate, Learned};
 
 use super::formulate::Formulation;
+use super::setting::{OptionDesc, SettingDesc};
 use super::setting::{OptionState, Setting, cells, check_options, check_setting, check_value, check_work};
-use crate::goblin::record::recorder::Event;
+use crate::goblin::config::{Burdens, LARGEST};
+use crate::goblin::core::{Core, no_such_option, no_such_setting};
 use crate::goblin::tuning::TUNING;
-use crate::goblin::{Burdens, Goblin, LARGEST, OptionDesc, SettingDesc, no_such_option, no_such_setting};
 
-impl Goblin {
-    /// Add a setting, at any time. On an error nothing changed.
-    pub fn add_setting(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
+impl Core {
+    pub(in crate::goblin) fn add_setting(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
         let id = self.add_unrecorded(desc)?;
-        self.record_event(Event::AddSetting(id, desc));
         Ok(id)
     }
 
@@ -68,8 +67,7 @@ impl Goblin {
         Ok(id)
     }
 
-    /// Remove a setting, at any time. The estimates of its task are kept in case it returns.
-    pub fn remove_setting(&mut self, id: Id) -> Result<()> {
+    pub(in crate::goblin) fn remove_setting(&mut self, id: Id) -> Result<()> {
         let position = self.position(id)?;
         let setting = self.settings.remove(id).ok_or_else(no_such_setting)?;
         self.option_count -= setting.options.len();
@@ -78,13 +76,10 @@ impl Goblin {
         self.strategies.forget(position);
         self.forget_units(position);
         self.tasks.leave(setting.task);
-        self.record_event(Event::RemoveSetting(id));
         Ok(())
     }
 
-    /// Replace a setting's options. With another count the options are new: the task's estimates are dropped and
-    /// learned again, and this is logged. A product keeps its count and its works. On an error nothing changed.
-    pub fn set_options(&mut self, id: Id, options: &[OptionDesc]) -> Result<()> {
+    pub(in crate::goblin) fn set_options(&mut self, id: Id, options: &[OptionDesc]) -> Result<()> {
         check_options(options)?;
         let position = self.position(id)?;
         let had = self.setting(position).options.len();
@@ -105,7 +100,6 @@ impl Goblin {
                 }
                 state.desc = desc;
             }
-            self.record_event(Event::SetOptions(id, options));
             return Ok(());
         }
         let lanes = self.lanes;
@@ -131,37 +125,28 @@ impl Goblin {
         self.warnings.change_shape();
         self.pace.learn_until(self.history.latest() + 1 + TUNING.pace.learning);
         self.invalidate_samples(task);
-        self.record_event(Event::SetOptions(id, options));
         Ok(())
     }
 
-    /// Replace one option's value.
-    pub fn set_value(&mut self, id: Id, option: u32, value: f64) -> Result<()> {
+    pub(in crate::goblin) fn set_value(&mut self, id: Id, option: u32, value: f64) -> Result<()> {
         check_value(option as usize, value)?;
         self.option_mut(id, option)?.desc.value = value;
-        self.record_event(Event::SetValue(id, option, value));
         Ok(())
     }
 
-    /// Declare whether an option can be chosen now.
-    pub fn set_ready(&mut self, id: Id, option: u32, ready: bool) -> Result<()> {
+    pub(in crate::goblin) fn set_ready(&mut self, id: Id, option: u32, ready: bool) -> Result<()> {
         self.option_mut(id, option)?.desc.ready = ready;
-        self.record_event(Event::SetReady(id, option, ready));
         Ok(())
     }
 
-    /// Set the amount of work (objects, pixels, lights): burdens are learned per unit of work.
-    pub fn set_work(&mut self, id: Id, work: f64) -> Result<()> {
+    pub(in crate::goblin) fn set_work(&mut self, id: Id, work: f64) -> Result<()> {
         check_work(work)?;
         let position = self.position(id)?;
         self.setting_mut(position).work = work;
-        self.record_event(Event::SetWork(id, work));
         Ok(())
     }
 
-    /// Allow only the options from `first` to `last`: a floor and a ceiling; the same option twice is a pin. If no
-    /// allowed option is ready, the default choice is used, limited to this range.
-    pub fn set_range(&mut self, id: Id, first: u32, last: u32) -> Result<()> {
+    pub(in crate::goblin) fn set_range(&mut self, id: Id, first: u32, last: u32) -> Result<()> {
         let position = self.position(id)?;
         let count = self.setting(position).options.len();
         if first as usize >= count.max(1) {
@@ -171,39 +156,29 @@ impl Goblin {
             return Err(error!(InvalidArgument, "first is {first} and last is {last}: first must not come after last"));
         }
         self.setting_mut(position).range = (first as u16, last.min(u32::from(u16::MAX)) as u16);
-        self.record_event(Event::SetRange(id, first, last));
         Ok(())
     }
 
-    /// Enable or disable a setting. While disabled it is not part of decisions: it costs nothing, is worth nothing, and
-    /// keeps its choice.
-    pub fn set_enabled(&mut self, id: Id, enabled: bool) -> Result<()> {
+    pub(in crate::goblin) fn set_enabled(&mut self, id: Id, enabled: bool) -> Result<()> {
         let position = self.position(id)?;
         let setting = self.setting_mut(position);
         if setting.enabled != enabled {
             setting.enabled = enabled;
             setting.on_trial = 0;
         }
-        self.record_event(Event::SetEnabled(id, enabled));
         Ok(())
     }
 
-    /// Set the factor on the price of changes of one setting, until the next call. Below 1 if its changes are hard to
-    /// notice, above 1 if they are easy to notice. The factor on all settings also applies.
-    pub fn set_setting_switch_scale(&mut self, id: Id, scale: f64) -> Result<()> {
+    pub(in crate::goblin) fn set_setting_switch_scale(&mut self, id: Id, scale: f64) -> Result<()> {
         check_switch_scale(scale)?;
         let position = self.position(id)?;
         self.setting_mut(position).switch_scale = scale;
-        self.record_event(Event::SetSettingSwitchScale(id, scale));
         Ok(())
     }
 
-    /// Set the factor on the price of changes, until the next call. Below 1 if changes are hard to notice, as in a cut;
-    /// above 1 if they are easy to notice.
-    pub fn set_switch_scale(&mut self, scale: f64) -> Result<()> {
+    pub(in crate::goblin) fn set_switch_scale(&mut self, scale: f64) -> Result<()> {
         check_switch_scale(scale)?;
         self.switch_scale = scale;
-        self.record_event(Event::SetSwitchScale(scale));
         Ok(())
     }
 

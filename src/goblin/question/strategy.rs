@@ -12,8 +12,7 @@ use super::formulate::weigh;
 use super::setting::{Setting, check_value};
 use crate::base::Id;
 use crate::goblin::config::{Config, LANES, LARGEST};
-use crate::goblin::record::recorder::Event;
-use crate::goblin::{Goblin, no_such_option};
+use crate::goblin::core::{Core, no_such_option};
 
 /// A strategy as the host describes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,9 +159,8 @@ impl Strategies {
     }
 }
 
-impl Goblin {
-    /// Add a strategy. Returns its number. On an error nothing changed.
-    pub fn add_strategy(&mut self, desc: &StrategyDesc) -> Result<usize> {
+impl Core {
+    pub(in crate::goblin) fn add_strategy(&mut self, desc: &StrategyDesc) -> Result<usize> {
         check(desc, self.is_replay)?;
         if self.strategies.others.len() == MOST {
             return Err(error!(LimitExceeded, "there are {MOST} strategies in addition to the first already"));
@@ -172,20 +170,16 @@ impl Goblin {
         let lanes = self.lanes_with(&config, Some(&desc.limits));
         self.govern(lanes)?;
         self.strategies.others.push(Strategy { desc: *desc, own: Vec::new(), net: 0.0 });
-        self.record_event(Event::AddStrategy(desc));
         Ok(self.strategies.others.len())
     }
 
-    /// Change a strategy's limits and incentive. Strategy 0 has its limits in the configuration, so only its incentive
-    /// changes.
-    pub fn set_strategy(&mut self, strategy: usize, desc: &StrategyDesc) -> Result<()> {
+    pub(in crate::goblin) fn set_strategy(&mut self, strategy: usize, desc: &StrategyDesc) -> Result<()> {
         check(desc, self.is_replay)?;
         if strategy == 0 && desc.limits.iter().any(|limit| *limit != f64::INFINITY) {
             return Err(error!(InvalidArgument, "the limits of strategy 0 are the goblin's own: configure the goblin"));
         }
         if strategy == 0 {
             self.strategies.incentive = desc.incentive;
-            self.record_event(Event::SetStrategy(strategy, desc));
             return Ok(());
         }
         self.check_strategy(strategy)?;
@@ -193,34 +187,39 @@ impl Goblin {
         let lanes = self.lanes_with(&config, Some(&desc.limits));
         self.govern(lanes)?;
         self.strategies.others[strategy - 1].desc = *desc;
-        self.record_event(Event::SetStrategy(strategy, desc));
         Ok(())
     }
 
-    /// Set the value of an option under a strategy other than 0.
-    pub fn set_strategy_value(&mut self, strategy: usize, id: Id, option: u32, value: f64) -> Result<()> {
+    pub(in crate::goblin) fn set_strategy_value(
+        &mut self,
+        strategy: usize,
+        id: Id,
+        option: u32,
+        value: f64,
+    ) -> Result<()> {
         let position = self.position_of_option(id, option)?;
         check_value(option as usize, value)?;
         self.strategies.set_own(strategy, position, What::Value, option, value)?;
-        self.record_event(Event::SetStrategyValue(strategy, id, option, value));
         Ok(())
     }
 
-    /// Set the factor on a setting's work under a strategy other than 0.
-    pub fn set_strategy_work(&mut self, strategy: usize, id: Id, factor: f64) -> Result<()> {
+    pub(in crate::goblin) fn set_strategy_work(&mut self, strategy: usize, id: Id, factor: f64) -> Result<()> {
         let position = self.position(id)?;
         super::setting::check_work(factor)?;
         self.strategies.set_own(strategy, position, What::Work, WHOLE, factor)?;
-        self.record_event(Event::SetStrategyWork(strategy, id, factor));
         Ok(())
     }
 
-    /// Set the factor on one option's work under a strategy other than 0. It multiplies that of the setting.
-    pub fn set_strategy_option_work(&mut self, strategy: usize, id: Id, option: u32, factor: f64) -> Result<()> {
+    pub(in crate::goblin) fn set_strategy_option_work(
+        &mut self,
+        strategy: usize,
+        id: Id,
+        option: u32,
+        factor: f64,
+    ) -> Result<()> {
         let position = self.position_of_option(id, option)?;
         super::setting::check_work(factor)?;
         self.strategies.set_own(strategy, position, What::Work, option, factor)?;
-        self.record_event(Event::SetStrategyOptionWork(strategy, id, option, factor));
         Ok(())
     }
 

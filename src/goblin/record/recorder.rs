@@ -1,23 +1,23 @@
 //! Recording of a run, so that it can be [replayed](super::replay::replay()).
 //!
-//! Every call that may change a goblin's choices is an *event*. It is written after the call has succeeded. Failed
-//! calls are omitted, since they change nothing that choices depend on. Two events hold more than the call: adding a
-//! setting includes its id, and a decision includes all choices. A call that makes other calls, such as adding a
-//! product, is one event.
+//! A [command](super::command) is written after it has succeeded. Failed ones are omitted, since they change nothing
+//! that choices depend on. Two kinds hold more than the command: adding a setting includes its id, and a decision
+//! includes all choices.
 //!
-//! Events are encoded into a buffer that is allocated when the recording begins. The host gets it in blocks, each with
+//! Commands are encoded into a buffer that is allocated when the recording begins. The host gets it in blocks, each with
 //! its length and check sum: after every decision, and whenever the buffer is full. Nothing else is allocated.
 
 use std::convert::Infallible;
 use std::fmt;
 
-use crate::base::{Id, Result, Slots, error, try_filled};
-use crate::knapsack::NO_CHOICE;
-use crate::profile::Profile;
-
-use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, Tag, Wire};
-use crate::goblin::question::setting::Setting;
-use crate::goblin::{Axis, Config, Goblin, OptionDesc, ProductDesc, Sample, SettingDesc, StrategyDesc};
+use super::command::{Answer, Command};
+use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, Wire, tag};
+use crate::base::{Id, Result, error, try_filled};
+use crate::goblin::config::Config;
+use crate::goblin::core::Core;
+use crate::goblin::learn::harvest::Sample;
+use crate::goblin::question::product::{Axis, ProductDesc};
+use crate::goblin::question::setting::{OptionDesc, SettingDesc};
 
 /// Bytes of a block.
 const BLOCK: usize = 8192;
@@ -34,35 +34,6 @@ impl<F: FnMut(&[u8]) + Send + Sync> Sink for F {
     }
 }
 
-/// A call that may change a goblin's choices.
-pub enum Event<'a> {
-    Configure(&'a Config),
-    AddSetting(Id, &'a SettingDesc<'a>),
-    AddProduct(Id, &'a ProductDesc<'a>),
-    RemoveSetting(Id),
-    SetOptions(Id, &'a [OptionDesc]),
-    SetValue(Id, u32, f64),
-    SetReady(Id, u32, bool),
-    SetWork(Id, f64),
-    SetRange(Id, u32, u32),
-    SetEnabled(Id, bool),
-    SetSwitchScale(f64),
-    SetSettingSwitchScale(Id, f64),
-    OpenWindow(u32, f64),
-    AddStrategy(&'a StrategyDesc),
-    SetStrategy(usize, &'a StrategyDesc),
-    SetStrategyValue(usize, Id, u32, f64),
-    SetStrategyWork(usize, Id, f64),
-    SetStrategyOptionWork(usize, Id, u32, f64),
-    SetPastProfile(&'a Profile),
-    Measure(Id, &'a Sample),
-    MeasureTotal(&'a Sample),
-    Applied(Id, u64, u32),
-    Harvest,
-    Decide,
-    DecideFailed,
-}
-
 /// The state of the recording.
 #[derive(Debug, Default)]
 pub enum Recorder {
@@ -76,69 +47,66 @@ pub enum Recorder {
 }
 
 impl Recorder {
-    /// Bytes held.
-    pub fn memory_used(&self) -> usize {
-        if let Self::On(writer) = self { writer.buffer.capacity() } else { 0 }
-    }
-}
-
-impl Goblin {
-    /// Record the run. `sink` gets a header at once and a block with every decision. It is an error if there is no
-    /// memory for the buffer, or if an earlier call changed something: a replay needs the whole run.
-    pub fn record(&mut self, sink: Box<dyn Sink>) -> Result<()> {
-        match self.recorder {
-            Recorder::Fresh => {
+    /// Begin a recording of a goblin with this configuration.
+    pub fn begin(&mut self, sink: Box<dyn Sink>, config: &Config) -> Result<()> {
+        match self {
+            Self::Fresh => {
                 let mut writer = Writer::new(sink)?;
-                writer.event(&Event::Configure(&self.config), 0);
-                self.recorder = Recorder::On(writer);
+                writer.command(&Command::Configure(config), Answer::Done, 0);
+                *self = Self::On(writer);
                 Ok(())
             }
-            Recorder::On(_) => Err(error!(Unsupported, "the run is recorded already: stop that recording first")),
-            Recorder::Off => Err(error!(
+            Self::On(_) => Err(error!(Unsupported, "the run is recorded already: stop that recording first")),
+            Self::Off => Err(error!(
                 Unsupported,
                 "a recording must be complete: start it before the first call that changes something"
             )),
         }
     }
 
-    /// End the recording, if there is one. It cannot be resumed.
-    pub fn stop_recording(&mut self) {
-        if self.is_recording() {
-            self.recorder = Recorder::Off;
+    /// End the recording, if there is one.
+    pub fn stop(&mut self) {
+        if self.is_on() {
+            *self = Self::Off;
         }
     }
 
     /// Whether the run is being recorded.
-    pub fn is_recording(&self) -> bool {
-        matches!(self.recorder, Recorder::On(_))
+    pub fn is_on(&self) -> bool {
+        matches!(self, Self::On(_))
     }
 
-    /// Record a call that succeeded.
-    pub(in crate::goblin) fn record_event(&mut self, event: Event<'_>) {
-        if !matches!(self.recorder, Recorder::Off) {
-            self.write_event(&event);
+    /// Write a command that was called, unless it failed without a change.
+    pub fn note(&mut self, command: &Command<'_>, answer: &Result<Answer>, core: &Core) {
+        let is_decision = matches!(command, Command::Decide);
+        match self {
+            Self::Off => {}
+            Self::Fresh if answer.is_ok() || is_decision => *self = Self::Off,
+            Self::Fresh => {}
+            Self::On(writer) => match answer {
+                Ok(answer) => {
+                    writer.command(command, *answer, core.latest_decision());
+                    if is_decision {
+                        writer.decision(core);
+                        writer.flush();
+                    }
+                }
+                Err(_) if is_decision => {
+                    writer.bytes(&[tag::DECIDE_FAILED]);
+                    writer.flush();
+                }
+                Err(_) => {}
+            },
         }
     }
 
-    fn write_event(&mut self, event: &Event<'_>) {
-        let Self { recorder, settings, history, strategies, .. } = self;
-        let Recorder::On(writer) = recorder else {
-            *recorder = Recorder::Off;
-            return;
-        };
-        writer.event(event, history.latest());
-        match event {
-            Event::Decide => {
-                writer.decision(history.latest(), strategies.active(), settings);
-                writer.flush();
-            }
-            Event::DecideFailed => writer.flush(),
-            _ => {}
-        }
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        if let Self::On(writer) = self { writer.buffer.capacity() } else { 0 }
     }
 }
 
-/// Encodes events and passes blocks to the sink.
+/// Encodes commands and passes blocks to the sink.
 pub struct Writer {
     sink: Box<dyn Sink>,
     /// A block: its head, then the payload so far.
@@ -189,6 +157,11 @@ impl Writer {
         }
     }
 
+    fn tag(&mut self, tag: u8) -> Put {
+        self.bytes(&[tag]);
+        Ok(())
+    }
+
     fn put(&mut self, number: impl Into<u64>) -> Put {
         self.whole(&mut number.into())
     }
@@ -226,16 +199,19 @@ impl Writer {
         self.put_real(burden)
     }
 
-    fn event(&mut self, event: &Event<'_>, latest: u64) {
-        let Ok(()) = self.try_event(event, latest);
+    fn command(&mut self, command: &Command<'_>, answer: Answer, latest: u64) {
+        let Ok(()) = self.try_command(command, answer, latest);
     }
 
-    fn try_event(&mut self, event: &Event<'_>, latest: u64) -> Put {
-        self.bytes(&[event.tag() as u8]);
-        match *event {
-            Event::Configure(desc) => wire::config(self, &mut { *desc }),
-            Event::AddSetting(id, desc) => {
-                self.put_id(id)?;
+    fn try_command(&mut self, command: &Command<'_>, answer: Answer, latest: u64) -> Put {
+        match *command {
+            Command::Configure(desc) => {
+                self.tag(tag::CONFIGURE)?;
+                wire::config(self, &mut { *desc })
+            }
+            Command::AddSetting(desc) => {
+                self.tag(tag::ADD_SETTING)?;
+                self.put_id(answer.id())?;
                 let SettingDesc { id, options, shared, default_choice, has_burden, is_trim, switch_burden } = *desc;
                 self.put_text(id)?;
                 self.put_options(options)?;
@@ -245,8 +221,9 @@ impl Writer {
                 self.put(is_trim)?;
                 self.put_real(switch_burden)
             }
-            Event::AddProduct(id, desc) => {
-                self.put_id(id)?;
+            Command::AddProduct(desc) => {
+                self.tag(tag::ADD_PRODUCT)?;
+                self.put_id(answer.id())?;
                 let ProductDesc { id, axes, relative_burden, is_trim, switch_burden } = *desc;
                 self.put_text(id)?;
                 self.put(axes.len() as u64)?;
@@ -259,66 +236,88 @@ impl Writer {
                 self.put(is_trim)?;
                 self.put_real(switch_burden)
             }
-            Event::RemoveSetting(id) => self.put_id(id),
-            Event::SetOptions(id, options) => {
+            Command::RemoveSetting(id) => {
+                self.tag(tag::REMOVE_SETTING)?;
+                self.put_id(id)
+            }
+            Command::SetOptions(id, options) => {
+                self.tag(tag::SET_OPTIONS)?;
                 self.put_id(id)?;
                 self.put_options(options)
             }
-            Event::SetValue(id, option, value) => {
+            Command::SetValue(id, option, value) => {
+                self.tag(tag::SET_VALUE)?;
                 self.put_id(id)?;
                 self.put(option)?;
                 self.put_real(value)
             }
-            Event::SetReady(id, option, ready) => {
+            Command::SetReady(id, option, ready) => {
+                self.tag(tag::SET_READY)?;
                 self.put_id(id)?;
                 self.put(option)?;
                 self.put(ready)
             }
-            Event::SetWork(id, work) => {
+            Command::SetWork(id, work) => {
+                self.tag(tag::SET_WORK)?;
                 self.put_id(id)?;
                 self.put_real(work)
             }
-            Event::SetRange(id, first, last) => {
+            Command::SetRange(id, first, last) => {
+                self.tag(tag::SET_RANGE)?;
                 self.put_id(id)?;
                 self.put(first)?;
                 self.put(last)
             }
-            Event::SetEnabled(id, enabled) => {
+            Command::SetEnabled(id, enabled) => {
+                self.tag(tag::SET_ENABLED)?;
                 self.put_id(id)?;
                 self.put(enabled)
             }
-            Event::SetSwitchScale(scale) => self.put_real(scale),
-            Event::SetSettingSwitchScale(id, scale) => {
+            Command::SetSwitchScale(scale) => {
+                self.tag(tag::SET_SWITCH_SCALE)?;
+                self.put_real(scale)
+            }
+            Command::SetSettingSwitchScale(id, scale) => {
+                self.tag(tag::SET_SETTING_SWITCH_SCALE)?;
                 self.put_id(id)?;
                 self.put_real(scale)
             }
-            Event::OpenWindow(decisions, share) => {
+            Command::OpenTrialWindow(decisions, share) => {
+                self.tag(tag::OPEN_WINDOW)?;
                 self.put(decisions)?;
                 self.put_real(share)
             }
-            Event::AddStrategy(desc) => wire::strategy(self, &mut { *desc }),
-            Event::SetStrategy(strategy, desc) => {
+            Command::AddStrategy(desc) => {
+                self.tag(tag::ADD_STRATEGY)?;
+                wire::strategy(self, &mut { *desc })
+            }
+            Command::SetStrategy(strategy, desc) => {
+                self.tag(tag::SET_STRATEGY)?;
                 self.put(strategy as u64)?;
                 wire::strategy(self, &mut { *desc })
             }
-            Event::SetStrategyValue(strategy, id, option, value) => {
+            Command::SetStrategyValue(strategy, id, option, value) => {
+                self.tag(tag::SET_STRATEGY_VALUE)?;
                 self.put(strategy as u64)?;
                 self.put_id(id)?;
                 self.put(option)?;
                 self.put_real(value)
             }
-            Event::SetStrategyWork(strategy, id, factor) => {
+            Command::SetStrategyWork(strategy, id, factor) => {
+                self.tag(tag::SET_STRATEGY_WORK)?;
                 self.put(strategy as u64)?;
                 self.put_id(id)?;
                 self.put_real(factor)
             }
-            Event::SetStrategyOptionWork(strategy, id, option, factor) => {
+            Command::SetStrategyOptionWork(strategy, id, option, factor) => {
+                self.tag(tag::SET_STRATEGY_OPTION_WORK)?;
                 self.put(strategy as u64)?;
                 self.put_id(id)?;
                 self.put(option)?;
                 self.put_real(factor)
             }
-            Event::SetPastProfile(profile) => {
+            Command::SetPastProfile(profile) => {
+                self.tag(tag::SET_PAST_PROFILE)?;
                 self.put(profile.tasks().len() as u64)?;
                 profile.tasks().iter().try_for_each(|task| {
                     self.put_text(task.id())?;
@@ -326,36 +325,40 @@ impl Writer {
                     task.options().iter().try_for_each(|&known| wire::estimate(self, &mut { known }))
                 })
             }
-            Event::Measure(id, sample) => {
+            Command::Measure(id, sample) => {
+                self.tag(tag::MEASURE)?;
                 self.put_id(id)?;
                 self.put_sample(sample, latest)
             }
-            Event::MeasureTotal(sample) => self.put_sample(sample, latest),
-            Event::Applied(id, decision, choice) => {
+            Command::MeasureTotal(sample) => {
+                self.tag(tag::MEASURE_TOTAL)?;
+                self.put_sample(sample, latest)
+            }
+            Command::Applied(id, decision, choice) => {
+                self.tag(tag::APPLIED)?;
                 self.put_id(id)?;
                 self.put(age(decision, latest))?;
                 self.put(choice)
             }
-            Event::Harvest | Event::Decide | Event::DecideFailed => Ok(()),
+            Command::Harvest => self.tag(tag::HARVEST),
+            Command::Decide => self.tag(tag::DECIDE),
         }
     }
 
     /// The decision, the strategy, and by position the choice plus one.
-    fn decision(&mut self, decision: u64, strategy: usize, settings: &Slots<Setting>) {
+    fn decision(&mut self, core: &Core) {
         let Ok(()) = (|| {
-            self.put(decision)?;
-            self.put(strategy as u64)?;
-            self.put(settings.positions() as u64)?;
-            (0..settings.positions()).try_for_each(|position| {
-                self.put(plus_one(settings.at(position).map_or(NO_CHOICE, |setting| setting.choice)))
-            })
+            self.put(core.latest_decision())?;
+            self.put(core.active_strategy() as u64)?;
+            self.put(core.positions() as u64)?;
+            (0..core.positions()).try_for_each(|position| self.put(plus_one(core.choice_at(position))))
         })();
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.bytes(&[Tag::End as u8]);
+        self.bytes(&[tag::END]);
         self.flush();
     }
 }
@@ -389,38 +392,6 @@ impl Wire for Writer {
 
     fn invalid(&self) -> Infallible {
         unreachable!("the call has checked the values that are written")
-    }
-}
-
-impl Event<'_> {
-    fn tag(&self) -> Tag {
-        match self {
-            Self::Configure(..) => Tag::Configure,
-            Self::AddSetting(..) => Tag::AddSetting,
-            Self::AddProduct(..) => Tag::AddProduct,
-            Self::RemoveSetting(..) => Tag::RemoveSetting,
-            Self::SetOptions(..) => Tag::SetOptions,
-            Self::SetValue(..) => Tag::SetValue,
-            Self::SetReady(..) => Tag::SetReady,
-            Self::SetWork(..) => Tag::SetWork,
-            Self::SetRange(..) => Tag::SetRange,
-            Self::SetEnabled(..) => Tag::SetEnabled,
-            Self::SetSwitchScale(..) => Tag::SetSwitchScale,
-            Self::SetSettingSwitchScale(..) => Tag::SetSettingSwitchScale,
-            Self::OpenWindow(..) => Tag::OpenWindow,
-            Self::AddStrategy(..) => Tag::AddStrategy,
-            Self::SetStrategy(..) => Tag::SetStrategy,
-            Self::SetStrategyValue(..) => Tag::SetStrategyValue,
-            Self::SetStrategyWork(..) => Tag::SetStrategyWork,
-            Self::SetStrategyOptionWork(..) => Tag::SetStrategyOptionWork,
-            Self::SetPastProfile(..) => Tag::SetPastProfile,
-            Self::Measure(..) => Tag::Measure,
-            Self::MeasureTotal(..) => Tag::MeasureTotal,
-            Self::Applied(..) => Tag::Applied,
-            Self::Harvest => Tag::Harvest,
-            Self::Decide => Tag::Decide,
-            Self::DecideFailed => Tag::DecideFailed,
-        }
     }
 }
 

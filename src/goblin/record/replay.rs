@@ -9,7 +9,7 @@ use crate::knapsack::NO_CHOICE;
 use crate::profile::{Estimate, MAX_OPTIONS, Profile};
 
 use super::recorder::plus_one;
-use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, MOST_PAYLOAD, Tag, Wire};
+use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, MOST_PAYLOAD, Wire, tag};
 use crate::goblin::{Axis, Config, Goblin, MOST_AXES, OptionDesc, ProductDesc, Sample, SettingDesc, StrategyDesc};
 
 /// Memory limit of the goblin in a replay: a constant, plus bytes per byte of the recording.
@@ -301,9 +301,9 @@ impl<'a> Reader<'a> {
 
     /// Replay the next call. Returns false at the end.
     fn call(&mut self, goblin: &mut Option<Goblin>, report: &mut Report) -> Read<bool> {
-        let tag = Tag::of(self.exact::<1>()?[0]).ok_or_else(|| self.invalid())?;
+        let [tag] = self.exact()?;
         let goblin = match (tag, goblin) {
-            (Tag::Configure, goblin) => {
+            (tag::CONFIGURE, goblin) => {
                 self.configure(goblin)?;
                 return Ok(true);
             }
@@ -312,38 +312,38 @@ impl<'a> Reader<'a> {
             (_, None) => return Err(self.invalid()),
         };
         match tag {
-            Tag::Configure => {}
-            Tag::End if self.remaining() > 0 => return Err(self.invalid()),
-            Tag::End => return Ok(false),
-            Tag::AddSetting => self.add_setting(goblin)?,
-            Tag::AddProduct => self.add_product(goblin)?,
-            Tag::RemoveSetting => goblin.remove_setting(self.id()?)?,
-            Tag::SetOptions => goblin.set_options(self.id()?, &self.options()?)?,
-            Tag::SetValue => goblin.set_value(self.id()?, self.number()?, self.double()?)?,
-            Tag::SetReady => goblin.set_ready(self.id()?, self.number()?, self.truth()?)?,
-            Tag::SetWork => goblin.set_work(self.id()?, self.double()?)?,
-            Tag::SetRange => goblin.set_range(self.id()?, self.number()?, self.number()?)?,
-            Tag::SetEnabled => goblin.set_enabled(self.id()?, self.truth()?)?,
-            Tag::SetSwitchScale => goblin.set_switch_scale(self.double()?)?,
-            Tag::SetSettingSwitchScale => goblin.set_setting_switch_scale(self.id()?, self.double()?)?,
-            Tag::OpenWindow => goblin.open_trial_window(self.number()?, self.double()?)?,
-            Tag::AddStrategy => goblin.add_strategy(&self.strategy()?).map(|_| ())?,
-            Tag::SetStrategy => goblin.set_strategy(self.index()?, &self.strategy()?)?,
-            Tag::SetStrategyValue => {
+            tag::END if self.remaining() > 0 => return Err(self.invalid()),
+            tag::END => return Ok(false),
+            tag::ADD_SETTING => self.add_setting(goblin)?,
+            tag::ADD_PRODUCT => self.add_product(goblin)?,
+            tag::REMOVE_SETTING => goblin.remove_setting(self.id()?)?,
+            tag::SET_OPTIONS => goblin.set_options(self.id()?, &self.options()?)?,
+            tag::SET_VALUE => goblin.set_value(self.id()?, self.number()?, self.double()?)?,
+            tag::SET_READY => goblin.set_ready(self.id()?, self.number()?, self.truth()?)?,
+            tag::SET_WORK => goblin.set_work(self.id()?, self.double()?)?,
+            tag::SET_RANGE => goblin.set_range(self.id()?, self.number()?, self.number()?)?,
+            tag::SET_ENABLED => goblin.set_enabled(self.id()?, self.truth()?)?,
+            tag::SET_SWITCH_SCALE => goblin.set_switch_scale(self.double()?)?,
+            tag::SET_SETTING_SWITCH_SCALE => goblin.set_setting_switch_scale(self.id()?, self.double()?)?,
+            tag::OPEN_WINDOW => goblin.open_trial_window(self.number()?, self.double()?)?,
+            tag::ADD_STRATEGY => goblin.add_strategy(&self.strategy()?).map(|_| ())?,
+            tag::SET_STRATEGY => goblin.set_strategy(self.index()?, &self.strategy()?)?,
+            tag::SET_STRATEGY_VALUE => {
                 goblin.set_strategy_value(self.index()?, self.id()?, self.number()?, self.double()?)?;
             }
-            Tag::SetStrategyWork => goblin.set_strategy_work(self.index()?, self.id()?, self.double()?)?,
-            Tag::SetStrategyOptionWork => {
+            tag::SET_STRATEGY_WORK => goblin.set_strategy_work(self.index()?, self.id()?, self.double()?)?,
+            tag::SET_STRATEGY_OPTION_WORK => {
                 let (strategy, id) = (self.index()?, self.id()?);
                 goblin.set_strategy_option_work(strategy, id, self.number()?, self.double()?)?;
             }
-            Tag::SetPastProfile => goblin.set_past_profile(&self.profile()?)?,
-            Tag::Measure => goblin.measure(self.id()?, &self.sample(goblin)?)?,
-            Tag::MeasureTotal => goblin.measure_total(&self.sample(goblin)?)?,
-            Tag::Applied => goblin.applied(self.id()?, self.decision(goblin)?, self.number()?)?,
-            Tag::Harvest => goblin.harvest(),
-            Tag::Decide => self.decide(goblin, report)?,
-            Tag::DecideFailed => return Err(Stop::At(End::Failed, report.bytes)),
+            tag::SET_PAST_PROFILE => goblin.set_past_profile(&self.profile()?)?,
+            tag::MEASURE => goblin.measure(self.id()?, &self.sample(goblin)?)?,
+            tag::MEASURE_TOTAL => goblin.measure_total(&self.sample(goblin)?)?,
+            tag::APPLIED => goblin.applied(self.id()?, self.decision(goblin)?, self.number()?)?,
+            tag::HARVEST => goblin.harvest(),
+            tag::DECIDE => self.decide(goblin, report)?,
+            tag::DECIDE_FAILED => return Err(Stop::At(End::Failed, report.bytes)),
+            _ => return Err(self.invalid()),
         }
         Ok(true)
     }

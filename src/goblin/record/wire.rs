@@ -28,73 +28,34 @@ pub const BLOCK_HEAD: usize = 8;
 /// Most bytes of a payload.
 pub const MOST_PAYLOAD: usize = 1 << 16;
 
-/// The kind of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Tag {
-    End = 0,
-    Configure = 1,
-    AddSetting = 2,
-    AddProduct = 3,
-    RemoveSetting = 4,
-    SetOptions = 5,
-    SetValue = 6,
-    SetReady = 7,
-    SetWork = 8,
-    SetRange = 9,
-    SetEnabled = 10,
-    SetSwitchScale = 11,
-    OpenWindow = 12,
-    AddStrategy = 13,
-    SetStrategy = 14,
-    SetStrategyValue = 15,
-    SetStrategyWork = 16,
-    SetPastProfile = 17,
-    Measure = 18,
-    MeasureTotal = 19,
-    Applied = 20,
-    Harvest = 21,
-    Decide = 22,
-    DecideFailed = 23,
-    SetStrategyOptionWork = 24,
-    SetSettingSwitchScale = 25,
-}
-
-impl Tag {
-    /// All tags, in order of their numbers.
-    const ALL: [Self; 26] = [
-        Self::End,
-        Self::Configure,
-        Self::AddSetting,
-        Self::AddProduct,
-        Self::RemoveSetting,
-        Self::SetOptions,
-        Self::SetValue,
-        Self::SetReady,
-        Self::SetWork,
-        Self::SetRange,
-        Self::SetEnabled,
-        Self::SetSwitchScale,
-        Self::OpenWindow,
-        Self::AddStrategy,
-        Self::SetStrategy,
-        Self::SetStrategyValue,
-        Self::SetStrategyWork,
-        Self::SetPastProfile,
-        Self::Measure,
-        Self::MeasureTotal,
-        Self::Applied,
-        Self::Harvest,
-        Self::Decide,
-        Self::DecideFailed,
-        Self::SetStrategyOptionWork,
-        Self::SetSettingSwitchScale,
-    ];
-
-    /// The tag with a number, if there is one.
-    pub fn of(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
+/// The kind of a command, one byte before its parameters.
+pub mod tag {
+    pub const END: u8 = 0;
+    pub const CONFIGURE: u8 = 1;
+    pub const ADD_SETTING: u8 = 2;
+    pub const ADD_PRODUCT: u8 = 3;
+    pub const REMOVE_SETTING: u8 = 4;
+    pub const SET_OPTIONS: u8 = 5;
+    pub const SET_VALUE: u8 = 6;
+    pub const SET_READY: u8 = 7;
+    pub const SET_WORK: u8 = 8;
+    pub const SET_RANGE: u8 = 9;
+    pub const SET_ENABLED: u8 = 10;
+    pub const SET_SWITCH_SCALE: u8 = 11;
+    pub const OPEN_WINDOW: u8 = 12;
+    pub const ADD_STRATEGY: u8 = 13;
+    pub const SET_STRATEGY: u8 = 14;
+    pub const SET_STRATEGY_VALUE: u8 = 15;
+    pub const SET_STRATEGY_WORK: u8 = 16;
+    pub const SET_PAST_PROFILE: u8 = 17;
+    pub const MEASURE: u8 = 18;
+    pub const MEASURE_TOTAL: u8 = 19;
+    pub const APPLIED: u8 = 20;
+    pub const HARVEST: u8 = 21;
+    pub const DECIDE: u8 = 22;
+    pub const DECIDE_FAILED: u8 = 23;
+    pub const SET_STRATEGY_OPTION_WORK: u8 = 24;
+    pub const SET_SETTING_SWITCH_SCALE: u8 = 25;
 }
 
 /// Writes or reads numbers.
@@ -250,13 +211,5 @@ mod tests {
     fn check_sum_equals_that_of_zlib() {
         assert_eq!(check_sum(0, b"123456789"), 0xCBF4_3926);
         assert_eq!(check_sum(check_sum(0, b"12345"), b"6789"), 0xCBF4_3926);
-    }
-
-    #[test]
-    fn tags_have_their_index_as_number() {
-        for (number, tag) in Tag::ALL.into_iter().enumerate() {
-            assert_eq!(tag as usize, number);
-        }
-        assert_eq!(Tag::of(Tag::ALL.len() as u8), None);
     }
 }

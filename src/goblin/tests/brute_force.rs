@@ -3,8 +3,10 @@
 use crate::testing::scaled;
 use proptest::prelude::*;
 
+use crate::base::Id;
 use crate::goblin::learn::task::key_in_profile;
 use crate::goblin::*;
+use crate::profile::{Estimate, Profile};
 
 /// Limits and burdens are quarters, so sums are exact and ties occur.
 fn quarters(most: u32) -> impl Strategy<Value = f64> {

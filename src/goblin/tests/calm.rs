@@ -1,5 +1,6 @@
 //! Visible changes of settings: how often they happen, and why.
 
+use crate::base::Id;
 use crate::goblin::*;
 
 const SECOND: u64 = 60;

@@ -1,5 +1,6 @@
 //! Options of unknown cost are tried, and soon enough.
 
+use crate::base::Id;
 use crate::goblin::*;
 
 fn config(limit: f64) -> Config {

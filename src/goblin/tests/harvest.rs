@@ -1,5 +1,6 @@
 //! Totals and samples of a decision may come in any order.
 
+use crate::base::Id;
 use crate::goblin::*;
 
 const GPU: usize = 0;

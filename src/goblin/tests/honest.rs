@@ -1,6 +1,8 @@
 //! Saved profiles hold what was measured, and a run that begins with one is not late more often.
 
+use crate::base::Id;
 use crate::goblin::*;
+use crate::profile::{Estimate, Profile};
 
 fn config(limit: f64) -> Config {
     let mut config = Config { overrun_probability: 0.01, ..Config::default() };

@@ -1,5 +1,6 @@
 //! A setting whose cost does not respond to it is restored, and rests.
 
+use crate::base::Id;
 use crate::goblin::*;
 
 const SECOND: u64 = 60;

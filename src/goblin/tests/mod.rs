@@ -11,8 +11,10 @@ mod reason;
 mod recording;
 mod warnings;
 
-use super::*;
+use crate::base::{Code, Id};
+use crate::goblin::*;
 use crate::profile::Source;
+use crate::profile::{Estimate, Profile};
 
 const GPU: usize = 0;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::base::Code;
+use crate::base::Id;
 use crate::goblin::*;
 
 /// A deterministic random number generator.

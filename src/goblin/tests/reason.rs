@@ -1,5 +1,6 @@
 //! Random runs: each reason is consistent with the decision that it explains.
 
+use crate::base::Id;
 use crate::goblin::*;
 use crate::testing::scaled;
 
