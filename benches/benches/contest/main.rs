@@ -4,11 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use hobgoblin_bench::contest::arena::{LEARNING, Run, Tally, play};
+use hobgoblin_bench::contest::arena::{LEARNING, Run, play};
 use hobgoblin_bench::contest::goblin::Player;
 use hobgoblin_bench::contest::recording::Recording;
 use hobgoblin_bench::contest::replay::{Replay, Stage};
-use hobgoblin_bench::contest::score::{ALL, Arena, Standing, Who, difference};
+use hobgoblin_bench::contest::score::{ALL, Arena, Who};
+use hobgoblin_bench::contest::table;
 use hobgoblin_bench::options::Operand;
 use serde_json::{Value, json};
 
@@ -31,9 +32,12 @@ Every contestant plays the same runs: first with its documented constants, then 
 all frames are late. Columns: value in % of the oracle's; late frames in %, in the first 256 frames in %, most in a row;
 changes a second in the first 1024 frames, after them, and of the resolution after them; reversals a minute after them (a
 change taken back within 10 s); the factor on the budget; the goblin's lead in value, with the 95 % interval of the paired differences. 'win' and 'loss': the interval
-excludes 0. The oracle knows every cost and the noise until the frame before; it changes as often as it likes, for
+excludes 0. 'later': the rule has not less value, but more late frames than the goblin and than asked. The oracle knows every cost and the noise until the frame before; it changes as often as it likes, for
 nothing.
 ";
+
+/// Runs with which the preset of a resolution rule is chosen.
+const PRESET_RUNS: usize = 4;
 
 struct Options {
     recordings: Vec<PathBuf>,
@@ -104,7 +108,7 @@ fn contest(options: &Options, name: &str, recording: &Recording) -> Result<Value
     let mut learner = Player::new(training.as_ref(), training.budget(), None, false);
     play(training.as_ref(), &mut learner, first_seed);
     let profiles = vec![hobgoblin_bench::contest::arena::Governor::save(&learner).expect("the goblin has a profile")];
-    let arena = Arena { runs, profiles, first_seed, threads: options.threads };
+    let arena = Arena { runs, profiles, first_seed, preset_runs: PRESET_RUNS, threads: options.threads };
     let oracle_changes = arena.runs.iter().map(|run| run.oracle().1).sum::<f64>() / arena.runs.len() as f64;
     if !options.json {
         println!("\n{name}: {}", recording.renderer);
@@ -122,79 +126,16 @@ fn contest(options: &Options, name: &str, recording: &Recording) -> Result<Value
     });
     let who: Vec<_> = who.collect();
     let documented: Vec<_> = who.iter().map(|&who| arena.documented(who)).collect();
-    print(options, "documented constants", &documented);
+    if !options.json {
+        table::print("documented constants", &documented);
+    }
     let tuned: Vec<_> = who.iter().map(|&who| arena.tuned(who)).collect();
-    print(options, "tuned to 1 % of late frames", &tuned);
+    if !options.json {
+        table::print(table::TUNED, &tuned);
+    }
     Ok(json!({
         "recording": name, "renderer": recording.renderer, "load": recording.load, "seeds": options.seeds,
         "frames": options.frames, "oracle_changes_per_second": oracle_changes,
-        "documented": rows(&documented), "tuned": rows(&tuned),
+        "documented": table::rows(&documented), "tuned": table::rows(&tuned),
     }))
-}
-
-fn print(options: &Options, title: &str, standings: &[Standing]) {
-    if options.json {
-        return;
-    }
-    println!(
-        "{title:<30}{:>7} |{:>6}{:>7}{:>5} |{:>9}{:>7}{:>7}{:>10} |{:>7} | goblin's lead",
-        "value", "late", "first", "run", "learning", "after", "resol.", "reversals", "budget"
-    );
-    for standing in standings {
-        let lead = lead(&standings[0], standing).map_or_else(String::new, |(mean, half)| {
-            let word = if matches!(standing.who, Who::Goblin { .. }) {
-                ""
-            } else if mean - half > 0.0 {
-                "win"
-            } else if mean + half < 0.0 {
-                "loss"
-            } else {
-                "even"
-            };
-            format!("{:+.2} ± {:.2} {word}", 100.0 * mean, 100.0 * half)
-        });
-        println!(
-            "{:<30}{:>7.2} |{:>6.2}{:>7.1}{:>5.0} |{:>9.2}{:>7.2}{:>7.2}{:>10.1} |{:>6.3}{} | {lead}",
-            standing.who.name(),
-            100.0 * standing.mean(|tally| tally.value),
-            100.0 * standing.mean(|tally| tally.late),
-            100.0 * standing.mean(|tally| tally.late_at_first),
-            standing.worst(|tally| tally.worst_run),
-            standing.mean(|tally| tally.changes_at_first),
-            standing.mean(|tally| tally.changes),
-            standing.mean(|tally| tally.resolution_changes),
-            standing.mean(|tally| tally.reversals),
-            standing.scale,
-            if title.starts_with("tuned") && !standing.is_at_target() { '!' } else { ' ' },
-        );
-    }
-    if title.starts_with("tuned") && standings.iter().any(|standing| !standing.is_at_target()) {
-        println!("(! not within 0.1 of 1 %: no factor gives it)");
-    }
-}
-
-/// The goblin's lead in value; `None` for itself.
-fn lead(goblin: &Standing, other: &Standing) -> Option<(f64, f64)> {
-    (goblin.who != other.who).then(|| difference(goblin, other, |tally: &Tally| tally.value))
-}
-
-fn rows(standings: &[Standing]) -> Value {
-    let row = |standing: &Standing| {
-        let lead = lead(&standings[0], standing);
-        json!({
-            "contestant": standing.who.name(),
-            "value": standing.mean(|tally| tally.value),
-            "late": standing.mean(|tally| tally.late),
-            "late_in_first_256": standing.mean(|tally| tally.late_at_first),
-            "worst_run": standing.worst(|tally| tally.worst_run),
-            "changes_per_second_while_learning": standing.mean(|tally| tally.changes_at_first),
-            "changes_per_second": standing.mean(|tally| tally.changes),
-            "resolution_changes_per_second": standing.mean(|tally| tally.resolution_changes),
-            "reversals_per_minute": standing.mean(|tally| tally.reversals),
-            "budget_factor": standing.scale,
-            "lead": lead.map(|(mean, _)| mean),
-            "lead_half_interval": lead.map(|(_, half)| half),
-        })
-    };
-    standings.iter().map(row).collect()
 }

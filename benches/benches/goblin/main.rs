@@ -39,6 +39,7 @@ Simulates the goblin on seeded machines and holds it against its targets.
   --curve        the learning phase by and by; with --renderer the value by asked changes a second
   --list         names of the rows
   --renderer     the renderer-like workloads, nothing else
+  --zoo          with --renderer the contest with the documented rules of engines
   --foresight    their oracle knows the noise of the frame before, too
   --check        hold the distributions that the oracle knows against the generator, nothing else
 ";
@@ -55,6 +56,7 @@ struct Options {
     list: bool,
     check: bool,
     renderer: bool,
+    zoo: bool,
     foresight: bool,
 }
 
@@ -72,6 +74,7 @@ impl Options {
             list: false,
             check: false,
             renderer: false,
+            zoo: false,
             foresight: false,
         }
     }
@@ -90,6 +93,7 @@ impl Options {
             "--curve" => self.curve = true,
             "--check" => self.check = true,
             "--renderer" => self.renderer = true,
+            "--zoo" => self.zoo = true,
             "--foresight" => self.foresight = true,
             "--list" => self.list = true,
             _ => return Ok(false),
@@ -165,6 +169,7 @@ fn print_renderer(options: &Options) {
         threads: options.threads,
         only: &options.only,
         with_curve: options.curve,
+        with_zoo: options.zoo,
         foresight: options.foresight,
     });
 }

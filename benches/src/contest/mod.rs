@@ -9,3 +9,4 @@ pub mod recording;
 pub mod replay;
 pub mod rules;
 pub mod score;
+pub mod table;

@@ -7,14 +7,13 @@ use super::arena::{Governor, Run, Tally, ladder, play, value_of};
 use super::goblin::Player;
 use super::rules::{Kind, OnLadder};
 
-/// Share of late frames that all are tuned to, and how near to it is near enough.
+/// Share of late frames that all are tuned to.
 pub const LATE: f64 = 0.01;
-const NEAR: f64 = 0.001;
+/// How near to it is near enough.
+pub const NEAR: f64 = 0.001;
 /// Factors on the budget between which a tuned one is sought, and steps of the search.
 const SCALES: (f64, f64) = (0.2, 2.0);
 const SEARCH_STEPS: usize = 12;
-/// Runs with which the preset of a resolution rule is chosen.
-const PRESET_RUNS: usize = 4;
 
 /// A contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +71,8 @@ pub struct Arena<'a> {
     pub profiles: Vec<String>,
     /// The seed of the first run.
     pub first_seed: u64,
+    /// The first runs with which the preset of a resolution rule is chosen.
+    pub preset_runs: usize,
     /// Threads that play.
     pub threads: usize,
 }
@@ -145,7 +146,7 @@ impl Arena<'_> {
         match who {
             Who::Fixed => self.fixed(),
             _ => {
-                let preset = self.best_preset(who, |preset| self.search(who, preset, PRESET_RUNS).0).preset;
+                let preset = self.best_preset(who, |preset| self.search(who, preset, self.preset_runs).0).preset;
                 self.search(who, preset, self.runs.len()).1
             }
         }
@@ -197,7 +198,7 @@ impl Arena<'_> {
         let mut best: Option<((bool, f64), Tuning)> = None;
         for step in 0..steps {
             let tuning = tune(step as f64 / (steps - 1).max(1) as f64);
-            let standing = self.batch(who, tuning, PRESET_RUNS);
+            let standing = self.batch(who, tuning, self.preset_runs);
             let late = standing.mean(|tally| tally.late);
             let holds = late <= LATE + NEAR;
             let rank = (holds, if holds { standing.mean(|tally| tally.value) } else { -late });

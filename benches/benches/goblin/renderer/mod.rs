@@ -5,6 +5,7 @@
 mod best;
 mod scene;
 mod tally;
+mod zoo;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +27,8 @@ pub struct Request<'a> {
     pub only: &'a [String],
     /// Whether to print the curve of value by changes a second.
     pub with_curve: bool,
+    /// Whether to play the contest with the rules of others instead.
+    pub with_zoo: bool,
     /// Whether the oracle knows the noise of the frame before.
     pub foresight: bool,
 }
@@ -61,6 +64,9 @@ pub fn print(request: &Request<'_>) {
         .collect();
     if workloads.is_empty() {
         return;
+    }
+    if request.with_zoo {
+        return zoo::print(request, &workloads);
     }
     let tallies = simulate(request, &workloads, &contestants);
     workloads.iter().for_each(|workload| println!("{:<14} {}", workload.name, workload.about));

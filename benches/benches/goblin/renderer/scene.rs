@@ -198,6 +198,15 @@ impl Trace {
     pub fn draw(workload: &Workload, seed: u64) -> Self {
         let mut random = Random::new(seed, 31);
         let (scenario, trim) = draw_scenario(workload, &mut random);
+        Self::with(workload, scenario, trim, &mut random)
+    }
+
+    /// The same machine and settings at another time: other scenes and noise.
+    pub fn draw_again(&self, seed: u64) -> Self {
+        Self::with(&self.workload, self.scenario.clone(), self.trim, &mut Random::new(seed, 33))
+    }
+
+    fn with(workload: &Workload, scenario: Scenario, trim: Option<usize>, random: &mut Random) -> Self {
         let count = scenario.settings.len();
         let mut trace = Self {
             scenario,
@@ -209,8 +218,8 @@ impl Trace {
             common: Vec::with_capacity(FRAMES),
             cuts: Vec::new(),
         };
-        trace.draw_loads(&mut random);
-        trace.draw_noise(&mut random);
+        trace.draw_loads(random);
+        trace.draw_noise(random);
         trace
     }
 

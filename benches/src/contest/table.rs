@@ -1,0 +1,79 @@
+//! Tables of contestants.
+
+use serde_json::{Value, json};
+
+use super::arena::Tally;
+use super::score::{LATE, NEAR, Standing, Who, difference};
+
+/// The title of the table in which all have the same share of late frames.
+pub const TUNED: &str = "tuned to 1 % of late frames";
+
+/// Prints a table.
+pub fn print(title: &str, standings: &[Standing]) {
+    println!(
+        "{title:<30}{:>7} |{:>6}{:>7}{:>5} |{:>9}{:>7}{:>7}{:>10} |{:>7} | goblin's lead",
+        "value", "late", "first", "run", "learning", "after", "resol.", "reversals", "budget"
+    );
+    for standing in standings {
+        let lead = lead(&standings[0], standing);
+        let lead = lead.map_or_else(String::new, |lead @ (mean, half)| {
+            format!("{:+.2} ± {:.2} {}", 100.0 * mean, 100.0 * half, verdict(&standings[0], standing, lead))
+        });
+        println!(
+            "{:<30}{:>7.2} |{:>6.2}{:>7.1}{:>5.0} |{:>9.2}{:>7.2}{:>7.2}{:>10.1} |{:>6.3}{} | {lead}",
+            standing.who.name(),
+            100.0 * standing.mean(|tally| tally.value),
+            100.0 * standing.mean(|tally| tally.late),
+            100.0 * standing.mean(|tally| tally.late_at_first),
+            standing.worst(|tally| tally.worst_run),
+            standing.mean(|tally| tally.changes_at_first),
+            standing.mean(|tally| tally.changes),
+            standing.mean(|tally| tally.resolution_changes),
+            standing.mean(|tally| tally.reversals),
+            standing.scale,
+            if title == TUNED && !standing.is_at_target() { '!' } else { ' ' },
+        );
+    }
+    if title == TUNED && standings.iter().any(|standing| !standing.is_at_target()) {
+        println!("(! not within 0.1 of 1 %: no factor gives it)");
+    }
+}
+
+/// The outcome against a rule. Value that a rule has because it is later than asked and than the goblin is no win of it.
+fn verdict(goblin: &Standing, other: &Standing, (mean, half): (f64, f64)) -> &'static str {
+    let late = |of: &Standing| of.mean(|tally| tally.late);
+    match other.who {
+        Who::Goblin { .. } => "",
+        _ if mean - half > 0.0 => "win",
+        _ if late(other) > late(goblin).max(LATE) + NEAR => "later",
+        _ if mean + half < 0.0 => "loss",
+        _ => "even",
+    }
+}
+
+/// The goblin's lead in value; `None` for itself.
+fn lead(goblin: &Standing, other: &Standing) -> Option<(f64, f64)> {
+    (goblin.who != other.who).then(|| difference(goblin, other, |tally: &Tally| tally.value))
+}
+
+/// The same as JSON.
+pub fn rows(standings: &[Standing]) -> Value {
+    let row = |standing: &Standing| {
+        let lead = lead(&standings[0], standing);
+        json!({
+            "contestant": standing.who.name(),
+            "value": standing.mean(|tally| tally.value),
+            "late": standing.mean(|tally| tally.late),
+            "late_in_first_256": standing.mean(|tally| tally.late_at_first),
+            "worst_run": standing.worst(|tally| tally.worst_run),
+            "changes_per_second_while_learning": standing.mean(|tally| tally.changes_at_first),
+            "changes_per_second": standing.mean(|tally| tally.changes),
+            "resolution_changes_per_second": standing.mean(|tally| tally.resolution_changes),
+            "reversals_per_minute": standing.mean(|tally| tally.reversals),
+            "budget_factor": standing.scale,
+            "lead": lead.map(|(mean, _)| mean),
+            "lead_half_interval": lead.map(|(_, half)| half),
+        })
+    };
+    standings.iter().map(row).collect()
+}
