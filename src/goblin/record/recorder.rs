@@ -157,202 +157,118 @@ impl Writer {
         }
     }
 
-    fn tag(&mut self, tag: u8) -> Put {
-        self.bytes(&[tag]);
-        Ok(())
-    }
-
-    fn put(&mut self, number: impl Into<u64>) -> Put {
-        self.whole(&mut number.into())
-    }
-
-    fn put_real(&mut self, mut number: f64) -> Put {
-        self.real(&mut number)
-    }
-
-    fn put_reals(&mut self, numbers: &[f64]) -> Put {
-        self.put(numbers.len() as u64)?;
-        numbers.iter().try_for_each(|&number| self.put_real(number))
-    }
-
-    fn put_id(&mut self, id: Id) -> Put {
-        self.put(id.index1)?;
-        self.put(id.generation)
-    }
-
-    fn put_text(&mut self, text: &str) -> Put {
-        self.put(text.len() as u64)?;
-        self.bytes(text.as_bytes());
-        Ok(())
-    }
-
-    fn put_options(&mut self, options: &[OptionDesc]) -> Put {
-        self.put(options.len() as u64)?;
-        options.iter().try_for_each(|&desc| wire::option(self, &mut { desc }))
-    }
-
-    /// The age in decisions, the lane and whether it is good, and the burden.
-    fn put_sample(&mut self, sample: &Sample, latest: u64) -> Put {
-        let Sample { decision, lane, burden, good } = *sample;
-        self.put(age(decision, latest))?;
-        self.put(lane << 1 | u32::from(good))?;
-        self.put_real(burden)
-    }
-
     fn command(&mut self, command: &Command<'_>, answer: Answer, latest: u64) {
-        let Ok(()) = self.try_command(command, answer, latest);
-    }
-
-    fn try_command(&mut self, command: &Command<'_>, answer: Answer, latest: u64) -> Put {
         match *command {
-            Command::Configure(desc) => {
-                self.tag(tag::CONFIGURE)?;
-                wire::config(self, &mut { *desc })
-            }
+            Command::Configure(config) => self.tag(tag::CONFIGURE).all(config, wire::config),
             Command::AddSetting(desc) => {
-                self.tag(tag::ADD_SETTING)?;
-                self.put_id(answer.id())?;
                 let SettingDesc { id, options, shared, default_choice, has_burden, is_trim, switch_burden } = *desc;
-                self.put_text(id)?;
-                self.put_options(options)?;
-                self.put(shared)?;
-                self.put(default_choice)?;
-                self.put(has_burden)?;
-                self.put(is_trim)?;
-                self.put_real(switch_burden)
+                self.tag(tag::ADD_SETTING).id(answer.id()).text(id).options(options);
+                self.put(shared).put(default_choice).put(has_burden).put(is_trim).number(switch_burden)
             }
             Command::AddProduct(desc) => {
-                self.tag(tag::ADD_PRODUCT)?;
-                self.put_id(answer.id())?;
                 let ProductDesc { id, axes, relative_burden, is_trim, switch_burden } = *desc;
-                self.put_text(id)?;
-                self.put(axes.len() as u64)?;
+                self.tag(tag::ADD_PRODUCT).id(answer.id()).text(id).put(axes.len() as u64);
                 for Axis { values, works, default_index } in axes {
-                    self.put_reals(values)?;
-                    self.put_reals(works)?;
-                    self.put(*default_index)?;
+                    self.numbers(values).numbers(works).put(*default_index);
                 }
-                self.put_real(relative_burden)?;
-                self.put(is_trim)?;
-                self.put_real(switch_burden)
+                self.number(relative_burden).put(is_trim).number(switch_burden)
             }
-            Command::RemoveSetting(id) => {
-                self.tag(tag::REMOVE_SETTING)?;
-                self.put_id(id)
-            }
-            Command::SetOptions(id, options) => {
-                self.tag(tag::SET_OPTIONS)?;
-                self.put_id(id)?;
-                self.put_options(options)
-            }
-            Command::SetValue(id, option, value) => {
-                self.tag(tag::SET_VALUE)?;
-                self.put_id(id)?;
-                self.put(option)?;
-                self.put_real(value)
-            }
-            Command::SetReady(id, option, ready) => {
-                self.tag(tag::SET_READY)?;
-                self.put_id(id)?;
-                self.put(option)?;
-                self.put(ready)
-            }
-            Command::SetWork(id, work) => {
-                self.tag(tag::SET_WORK)?;
-                self.put_id(id)?;
-                self.put_real(work)
-            }
-            Command::SetRange(id, first, last) => {
-                self.tag(tag::SET_RANGE)?;
-                self.put_id(id)?;
-                self.put(first)?;
-                self.put(last)
-            }
-            Command::SetEnabled(id, enabled) => {
-                self.tag(tag::SET_ENABLED)?;
-                self.put_id(id)?;
-                self.put(enabled)
-            }
-            Command::SetSwitchScale(scale) => {
-                self.tag(tag::SET_SWITCH_SCALE)?;
-                self.put_real(scale)
-            }
-            Command::SetSettingSwitchScale(id, scale) => {
-                self.tag(tag::SET_SETTING_SWITCH_SCALE)?;
-                self.put_id(id)?;
-                self.put_real(scale)
-            }
-            Command::OpenTrialWindow(decisions, share) => {
-                self.tag(tag::OPEN_WINDOW)?;
-                self.put(decisions)?;
-                self.put_real(share)
-            }
-            Command::AddStrategy(desc) => {
-                self.tag(tag::ADD_STRATEGY)?;
-                wire::strategy(self, &mut { *desc })
-            }
+            Command::RemoveSetting(id) => self.tag(tag::REMOVE_SETTING).id(id),
+            Command::SetOptions(id, options) => self.tag(tag::SET_OPTIONS).id(id).options(options),
+            Command::SetValue(id, option, value) => self.tag(tag::SET_VALUE).id(id).put(option).number(value),
+            Command::SetReady(id, option, ready) => self.tag(tag::SET_READY).id(id).put(option).put(ready),
+            Command::SetWork(id, work) => self.tag(tag::SET_WORK).id(id).number(work),
+            Command::SetRange(id, first, last) => self.tag(tag::SET_RANGE).id(id).put(first).put(last),
+            Command::SetEnabled(id, enabled) => self.tag(tag::SET_ENABLED).id(id).put(enabled),
+            Command::SetSwitchScale(scale) => self.tag(tag::SET_SWITCH_SCALE).number(scale),
+            Command::SetSettingSwitchScale(id, scale) => self.tag(tag::SET_SETTING_SWITCH_SCALE).id(id).number(scale),
+            Command::OpenTrialWindow(decisions, share) => self.tag(tag::OPEN_WINDOW).put(decisions).number(share),
+            Command::AddStrategy(desc) => self.tag(tag::ADD_STRATEGY).all(desc, wire::strategy),
             Command::SetStrategy(strategy, desc) => {
-                self.tag(tag::SET_STRATEGY)?;
-                self.put(strategy as u64)?;
-                wire::strategy(self, &mut { *desc })
+                self.tag(tag::SET_STRATEGY).put(strategy as u64).all(desc, wire::strategy)
             }
             Command::SetStrategyValue(strategy, id, option, value) => {
-                self.tag(tag::SET_STRATEGY_VALUE)?;
-                self.put(strategy as u64)?;
-                self.put_id(id)?;
-                self.put(option)?;
-                self.put_real(value)
+                self.tag(tag::SET_STRATEGY_VALUE).put(strategy as u64).id(id).put(option).number(value)
             }
             Command::SetStrategyWork(strategy, id, factor) => {
-                self.tag(tag::SET_STRATEGY_WORK)?;
-                self.put(strategy as u64)?;
-                self.put_id(id)?;
-                self.put_real(factor)
+                self.tag(tag::SET_STRATEGY_WORK).put(strategy as u64).id(id).number(factor)
             }
             Command::SetStrategyOptionWork(strategy, id, option, factor) => {
-                self.tag(tag::SET_STRATEGY_OPTION_WORK)?;
-                self.put(strategy as u64)?;
-                self.put_id(id)?;
-                self.put(option)?;
-                self.put_real(factor)
+                self.tag(tag::SET_STRATEGY_OPTION_WORK).put(strategy as u64).id(id).put(option).number(factor)
             }
             Command::SetPastProfile(profile) => {
-                self.tag(tag::SET_PAST_PROFILE)?;
-                self.put(profile.tasks().len() as u64)?;
-                profile.tasks().iter().try_for_each(|task| {
-                    self.put_text(task.id())?;
-                    self.put(task.options().len() as u64)?;
-                    task.options().iter().try_for_each(|&known| wire::estimate(self, &mut { known }))
-                })
+                self.tag(tag::SET_PAST_PROFILE).put(profile.tasks().len() as u64);
+                for task in profile.tasks() {
+                    self.text(task.id()).put(task.options().len() as u64);
+                    task.options().iter().for_each(|known| _ = self.all(known, wire::estimate));
+                }
+                self
             }
-            Command::Measure(id, sample) => {
-                self.tag(tag::MEASURE)?;
-                self.put_id(id)?;
-                self.put_sample(sample, latest)
-            }
-            Command::MeasureTotal(sample) => {
-                self.tag(tag::MEASURE_TOTAL)?;
-                self.put_sample(sample, latest)
-            }
+            Command::Measure(id, sample) => self.tag(tag::MEASURE).id(id).sample(sample, latest),
+            Command::MeasureTotal(sample) => self.tag(tag::MEASURE_TOTAL).sample(sample, latest),
             Command::Applied(id, decision, choice) => {
-                self.tag(tag::APPLIED)?;
-                self.put_id(id)?;
-                self.put(age(decision, latest))?;
-                self.put(choice)
+                self.tag(tag::APPLIED).id(id).put(age(decision, latest)).put(choice)
             }
             Command::Harvest => self.tag(tag::HARVEST),
             Command::Decide => self.tag(tag::DECIDE),
-        }
+        };
     }
 
     /// The decision, the strategy, and by position the choice plus one.
     fn decision(&mut self, core: &Core) {
-        let Ok(()) = (|| {
-            self.put(core.latest_decision())?;
-            self.put(core.active_strategy() as u64)?;
-            self.put(core.positions() as u64)?;
-            (0..core.positions()).try_for_each(|position| self.put(plus_one(core.choice_at(position))))
-        })();
+        self.put(core.latest_decision()).put(core.active_strategy() as u64).put(core.positions() as u64);
+        (0..core.positions()).for_each(|position| _ = self.put(plus_one(core.choice_at(position))));
+    }
+}
+
+/// Each adds a part of a command.
+impl Writer {
+    fn tag(&mut self, tag: u8) -> &mut Self {
+        self.bytes(&[tag]);
+        self
+    }
+
+    fn put(&mut self, number: impl Into<u64>) -> &mut Self {
+        let Ok(()) = self.whole(&mut number.into());
+        self
+    }
+
+    fn number(&mut self, number: f64) -> &mut Self {
+        self.bytes(&number.to_le_bytes());
+        self
+    }
+
+    fn numbers(&mut self, numbers: &[f64]) -> &mut Self {
+        self.put(numbers.len() as u64);
+        numbers.iter().for_each(|&number| _ = self.number(number));
+        self
+    }
+
+    fn id(&mut self, id: Id) -> &mut Self {
+        self.put(id.index1).put(id.generation)
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.put(text.len() as u64).bytes(text.as_bytes());
+        self
+    }
+
+    /// The fields of a structure.
+    fn all<T: Copy>(&mut self, structure: &T, fields: fn(&mut Self, &mut T) -> Put) -> &mut Self {
+        let Ok(()) = fields(self, &mut { *structure });
+        self
+    }
+
+    fn options(&mut self, options: &[OptionDesc]) -> &mut Self {
+        self.put(options.len() as u64);
+        options.iter().for_each(|desc| _ = self.all(desc, wire::option));
+        self
+    }
+
+    /// The age in decisions, the lane and whether it is good, and the burden.
+    fn sample(&mut self, sample: &Sample, latest: u64) -> &mut Self {
+        let Sample { decision, lane, burden, good } = *sample;
+        self.put(age(decision, latest)).put(lane << 1 | u32::from(good)).number(burden)
     }
 }
 
