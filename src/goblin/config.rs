@@ -1,7 +1,8 @@
 //! The configuration of a goblin.
 
-use crate::base::Number;
-use crate::base::{Result, error};
+use crate::base::{Number, Result, error};
+use crate::knapsack::Effort;
+use crate::profile::{Blind, Rules};
 use crate::stats::normal_quantile;
 
 /// Number of lanes, the budgeted resources of a frame. Frame time is the longest of the time lanes; memory lanes are
@@ -150,19 +151,28 @@ impl Config {
         (seconds * self.decisions_per_second) as u64
     }
 
+    /// Whether burdens are learned from samples, relative to the common factor.
+    pub fn learns_samples(&self) -> bool {
+        self.burdens == Burdens::Learned && self.exploration == Exploration::Bounded
+    }
+
+    /// Solver effort.
+    pub fn effort(&self) -> Effort {
+        Effort { accepted_gap: self.accepted_gap(), node_limit: self.node_limit }
+    }
+
+    /// How burdens are estimated.
+    pub fn rules(&self) -> Rules {
+        let blind = match self.exploration {
+            Exploration::Bounded => Blind::Cautious,
+            Exploration::Optimistic => Blind::Optimistic,
+        };
+        Rules { measure_quota: self.measure_quota, blind }
+    }
+
     /// Accepted relative gap.
     pub fn accepted_gap(&self) -> f64 {
         if self.precision == 0 { 0.0 } else { 1.0 / f64::from(self.precision) }
-    }
-}
-
-impl Config {
-    /// How an option without data is estimated.
-    pub fn blind(&self) -> crate::profile::Blind {
-        match self.exploration {
-            Exploration::Bounded => crate::profile::Blind::Cautious,
-            Exploration::Optimistic => crate::profile::Blind::Optimistic,
-        }
     }
 }
 

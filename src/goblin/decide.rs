@@ -1,82 +1,29 @@
 //! The second half of a frame: formulate, solve, publish.
 
+use super::choose::explain::Facts;
+use super::choose::steady::Settled;
+use super::config::{Burdens, Config, LANES};
+use super::core::Core;
+use super::decision::{Decision, Net};
+use super::explore::Scope;
+use super::frame::Frame;
+use super::lanes::{Lanes, by_host_lane};
+use super::learn::history::{Forecast, Given, Part};
+use super::question::formulate::Held;
+use super::question::formulation::{Formulation, Sum, Weighed, weigh};
+use super::question::strategy::{MOST_STRATEGIES, Rank};
+use super::tuning::TUNING;
+use super::warnings::Checked;
 use crate::base::host::{Zone, now_ns};
 use crate::base::{Result, fault_point};
-use crate::knapsack::several::Weight;
-use crate::knapsack::{Economy, Effort, NO_CHOICE};
-
-use super::choose::reason::Facts;
-use super::choose::steady::Settled;
-use super::config::{Burdens, Exploration, LANES};
-use super::core::Core;
-use super::lanes::{Lanes, by_host_lane};
-use super::learn::calibrate::Calibration;
-use super::learn::history::{Forecast, Given, Part};
-use super::question::formulate::{Bar, Formulation, Sum, Weighed};
-use super::tuning::TUNING;
-
-/// Totals of a choice of one option of every setting. Burdens are by lane.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Net {
-    /// Sum of the values.
-    pub value: f64,
-    /// Sum of the mean burdens.
-    pub mean: [f64; LANES],
-    /// Deviation of the total burden.
-    pub deviation: [f64; LANES],
-}
-
-impl Net {
-    fn of(sum: &Sum, lanes: &Lanes) -> Self {
-        let mut net = Self { value: sum.value, ..Self::default() };
-        for (lane, weight) in lanes.iter().zip(&sum.weights) {
-            net.mean[lane] = weight.mean;
-            net.deviation[lane] = weight.variance.max(0.0).sqrt();
-        }
-        net
-    }
-}
-
-/// The decision of a frame. Lanes that are not governed are 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Decision {
-    /// Counts up from 1; samples name it.
-    pub id: u64,
-    /// Whether the choice fits. If not, it is the choice of least burden.
-    pub feasible: bool,
-    /// The choice.
-    pub chosen: Net,
-    /// Mean + sigmas × deviation of the choice. It is compared with `capacity`.
-    pub burden: [f64; LANES],
-    /// The limit, or with [`Burdens::Relative`] its estimate in the host's unit.
-    pub capacity: [f64; LANES],
-    /// Excess of the burden over the capacity; 0 when feasible.
-    pub excess: [f64; LANES],
-    /// Upper bound of the relative distance from the optimum; 0 when it is the optimum.
-    pub gap: f64,
-    /// The lightest option of every setting.
-    pub lightest: Net,
-    /// The most valuable option of every setting, whether or not they fit together.
-    pub highest: Net,
-    /// Number of settings.
-    pub settings: u32,
-    /// Number of settings whose choice differs from the decision before.
-    pub changes: u32,
-    /// Number of options on trial in this frame.
-    pub trials: u32,
-    /// The active strategy.
-    pub strategy: u32,
-    /// Nodes that the solver visited.
-    pub nodes: u64,
-    /// How long the decision took, by the host's clock; 0 without one.
-    pub elapsed_ns: u64,
-}
+use crate::knapsack::{Economy, NO_CHOICE};
 
 impl Core {
     pub(super) fn decide(&mut self) -> Result<()> {
         let decided = self.decide_unchecked().map(|decision| self.decision = decision);
         if !self.is_replay {
-            self.warn();
+            let Self { config, lanes, question, learn, warnings, .. } = self;
+            warnings.check(Checked { config, lanes, question, learn });
         }
         decided
     }
@@ -84,91 +31,116 @@ impl Core {
     fn decide_unchecked(&mut self) -> Result<Decision> {
         let _zone = Zone::begin(c"hob_goblin_decide");
         let began = now_ns();
-        self.refresh_ratios();
-        self.end_rests();
+        let (config, lanes, now) = (self.config, self.lanes, self.latest_decision() + 1);
+        self.learn.refresh_ratios(&config);
+        self.choose.end_rests(&self.question, now);
         let other_strategy = self.choose_strategy()?;
-        self.formulate();
+        let (slow, fast) = self.formulate();
         self.assume_common_deviations();
         fault_point!("goblin.decide");
-        let (lightest, highest) = self.nets();
+        let (lightest, highest) = nets(&self.question.formulation, &lanes);
         let economies = self.economies(&lightest, &highest);
-        self.weigh_beside(&economies);
-        let economies = &economies[..self.lanes.count()];
-        let effort = self.effort();
-        self.begin_pace();
+        let economies = &economies[..lanes.count()];
+        let held = self.learn.held(&config, economies);
+        let frame = Frame { config: &config, now, economies, held: &held[..lanes.count()], slow, fast };
+        let Self { learn, question, choose, explore, .. } = self;
+        choose.begin_pace(&frame, explore.is_in_window(now) || config.burdens == Burdens::Totals);
         let settled =
-            if other_strategy { self.settle_anew(economies, effort)? } else { self.settle(economies, effort)? };
-        self.remember_settled(&settled);
+            if other_strategy { choose.settle_anew(question, &frame)? } else { choose.settle(question, &frame)? };
+        choose.remember_settled(&question.formulation, &settled, &frame);
         if !settled.held {
-            self.watch_levers();
+            choose.watch_levers(question, learn, &frame);
         }
-        let mut weighed = settled.weighed;
-        let mut trials = 0;
-        if self.explores() {
-            (weighed, trials) = self.explore(weighed, economies, effort)?;
+        let (mut weighed, mut trials) = (settled.weighed, 0);
+        if explores(&config) {
+            let scope = Scope { learn, choose, frame: &frame };
+            (weighed, trials) = explore.explore(question, scope, weighed)?;
         }
-        self.trim_fast(&mut weighed, economies);
-        let (chosen, changes) = self.publish(&settled, other_strategy, economies);
-        self.await_samples(&chosen, &weighed, trials == 0);
-        self.controller.decided(chosen.mean[self.lanes.lane(0)]);
+        choose.trim_fast(question, &frame, &mut weighed);
+        let (chosen, changes) = self.publish(&settled, other_strategy, &frame);
+        self.await_samples(&chosen, &weighed, trials == 0, &frame);
+        self.learn.controller.decided(chosen.mean[lanes.lane(0)]);
         let elapsed = began.zip(now_ns()).map(|(from, to)| to.saturating_sub(from));
-        let count = economies.len();
+        let capacities: [f64; LANES] =
+            std::array::from_fn(|lane| economies.get(lane).map_or(0.0, |economy| economy.capacity));
+        let count = lanes.count();
         Ok(Decision {
-            id: self.history.latest(),
+            id: self.latest_decision(),
             feasible: weighed.feasible,
             chosen,
-            burden: by_host_lane(&self.lanes, &weighed.burden[..count]),
-            capacity: by_host_lane(
-                &self.lanes,
-                &std::array::from_fn::<f64, LANES, _>(|lane| {
-                    economies.get(lane).map_or(0.0, |economy| economy.capacity)
-                })[..count],
-            ),
-            excess: by_host_lane(&self.lanes, &weighed.excess[..count]),
+            burden: by_host_lane(&lanes, &weighed.burden[..count]),
+            capacity: by_host_lane(&lanes, &capacities[..count]),
+            excess: by_host_lane(&lanes, &weighed.excess[..count]),
             gap: settled.gap,
             lightest,
             highest,
-            settings: self.formulation.entries.len() as u32,
+            settings: self.question.formulation.entries.len() as u32,
             changes,
             trials,
-            strategy: self.strategies.active() as u32,
-            nodes: self.formulation.nodes,
+            strategy: self.active_strategy() as u32,
+            nodes: self.question.formulation.nodes,
             elapsed_ns: elapsed.unwrap_or(0),
         })
     }
 
-    /// Credit the change account for this decision.
-    fn begin_pace(&mut self) {
-        let now = self.history.latest() + 1;
-        let rate = self.config.changes_per_second / self.config.decisions_per_second;
-        let is_free = now <= self.explorer.window_end || rate.is_infinite() || self.config.burdens == Burdens::Totals;
-        let price = if is_free { 0.0 } else { self.switch_scale };
-        self.pace.begin(now, rate.min(1e6), price, 60.0 * self.config.decisions_per_second);
+    /// Formulate the problem under the active strategy. Returns the common factor by governed lane: its slow component,
+    /// and that with the fast one.
+    fn formulate(&mut self) -> ([f64; LANES], [f64; LANES]) {
+        let Self { config, learn, question, choose, .. } = self;
+        let factors = learn.common_factors(config);
+        let now = learn.history.latest() + 1;
+        question.formulate(config, learn, &factors.0, |position| {
+            let kept = &choose.kept[position];
+            Held { choice: kept.settled, resting: kept.lever.resting(now) }
+        });
+        factors
     }
 
-    fn explores(&self) -> bool {
-        let learns = self.config.burdens == Burdens::Learned && self.config.exploration == Exploration::Bounded
-            || self.config.burdens == Burdens::Totals;
-        learns && self.config.trial_limit > 0
-    }
-
-    pub(super) fn effort(&self) -> Effort {
-        Effort { accepted_gap: self.config.accepted_gap(), node_limit: self.config.node_limit }
-    }
-
-    /// The capacity and the margin of every governed lane.
-    pub(super) fn economies(&mut self, lightest: &Net, highest: &Net) -> [Economy; LANES] {
-        let mut economies = [Economy::default(); LANES];
-        let limits = *self.strategies.limits(&self.config);
-        for (index, lane) in self.lanes.iter().enumerate() {
-            economies[index] = Economy { capacity: limits[lane], sigmas: self.sigmas(index) };
+    /// Choose the active strategy. Returns whether it changed.
+    fn choose_strategy(&mut self) -> Result<bool> {
+        let count = self.strategy_count();
+        if count == 1 {
+            return Ok(false);
         }
-        if self.config.burdens == Burdens::Relative {
-            let lane = self.lanes.lane(0);
-            if limits[lane].is_finite() {
-                let capacity = self.controller.capacity(lightest.mean[lane], highest.mean[lane]);
-                economies[0] = Economy { capacity, sigmas: 0.0 };
-            }
+        let before = self.active_strategy();
+        let mut ranks = [Rank::default(); MOST_STRATEGIES];
+        let ranked = ranks[..count].iter_mut().enumerate().try_for_each(|(strategy, rank)| {
+            self.question.strategies.activate(strategy);
+            *rank = self.rank()?;
+            Ok(())
+        });
+        self.question.strategies.activate(before);
+        ranked.map(|()| self.question.strategies.choose(&ranks[..count], self.config.patience))
+    }
+
+    /// How good the best choice under the active strategy is.
+    fn rank(&mut self) -> Result<Rank> {
+        self.formulate();
+        let (lightest, highest) = nets(&self.question.formulation, &self.lanes);
+        let economies = self.economies(&lightest, &highest);
+        let economies = &economies[..self.lanes.count()];
+        let formulation = &mut self.question.formulation;
+        formulation.solve(economies, self.config.effort(), 0.0)?;
+        let weighed = weigh(&formulation.sum(&formulation.found), economies);
+        let net = weighed.sum.value + self.question.strategies.incentive();
+        let score = if weighed.feasible { net } else { -weighed.worst_excess(economies) };
+        Ok(Rank { fits: weighed.feasible, score, net, range: highest.value - lightest.value })
+    }
+
+    /// The capacity and the margin of every governed lane. Sets the burdens that no setting reports, too.
+    fn economies(&mut self, lightest: &Net, highest: &Net) -> [Economy; LANES] {
+        let mut economies = [Economy::default(); LANES];
+        let limits = *self.limits();
+        for (index, lane) in self.lanes.iter().enumerate() {
+            economies[index] = Economy { capacity: limits[lane], sigmas: self.learn.sigmas(&self.config, index) };
+        }
+        let lane = self.lanes.lane(0);
+        if self.config.burdens == Burdens::Relative && limits[lane].is_finite() {
+            let capacity = self.learn.controller.capacity(lightest.mean[lane], highest.mean[lane]);
+            economies[0] = Economy { capacity, sigmas: 0.0 };
+        }
+        for (index, economy) in economies.iter().enumerate().take(self.lanes.count()) {
+            self.question.formulation.beside[index] = self.learn.beside(&self.config, index, economy);
         }
         economies
     }
@@ -176,172 +148,132 @@ impl Core {
     /// Assume how far totals stray before any total is known. A past profile has the deviations of single options, but not
     /// which part of them is common to all. So a warm start assumes that all of it is, and learns the rest within seconds.
     fn assume_common_deviations(&mut self) {
-        if self.past.tasks().is_empty() {
+        if self.learn.past.tasks().is_empty() {
             return;
         }
-        let Self { calibrations, formulation, .. } = self;
-        for (lane, calibration) in calibrations.iter_mut().enumerate().filter(|(_, one)| one.is_fresh()) {
-            let known = (0..formulation.bars.len()).filter(|&option| formulation.bars[option] == Bar::Free);
-            let (mut deviations, mut means) = (0.0, 0.0);
-            for weight in known.map(|option| formulation.weights_of(option)[lane]) {
-                deviations += weight.variance.max(0.0).sqrt();
-                means += weight.mean;
-            }
-            if means > 0.0 {
-                calibration.assume(deviations / means);
+        for (lane, calibration) in self.learn.calibrations.iter_mut().enumerate().filter(|(_, one)| one.is_fresh()) {
+            if let Some(share) = self.question.formulation.relative_deviation(lane) {
+                calibration.assume(share);
             }
         }
-    }
-
-    /// Set the burdens that no setting reports, and the variance of totals beyond that of single burdens.
-    pub(super) fn weigh_beside(&mut self, economies: &[Economy]) {
-        for (lane, economy) in economies.iter().enumerate().take(self.lanes.count()) {
-            let mut beside = Weight::default();
-            match self.config.burdens {
-                Burdens::Learned => {
-                    let residual = self.residuals[lane].steady.normal();
-                    beside = Weight { mean: residual.mean, variance: residual.variance };
-                    if self.config.overrun_probability > 0.0 {
-                        let Economy { capacity, sigmas } = *economy;
-                        beside.variance += self.calibrations[lane].common_variance(capacity, sigmas);
-                    }
-                }
-                Burdens::Totals => {
-                    beside = Weight { mean: self.regression.rest(), variance: self.regression.noise_variance() };
-                }
-                Burdens::Relative => {}
-            }
-            self.formulation.beside[lane] = beside;
-        }
-    }
-
-    /// The slow common factor of every governed lane; see [`Calibration::slow`].
-    pub(super) fn common_factors(&self) -> [f64; LANES] {
-        self.factors(Calibration::slow)
-    }
-
-    /// The common factor of every governed lane with its fast component; see [`Calibration::fast`].
-    pub(super) fn fast_factors(&self) -> [f64; LANES] {
-        self.factors(Calibration::fast)
-    }
-
-    fn factors(&self, of: impl Fn(&Calibration) -> f64) -> [f64; LANES] {
-        let learned = self.config.exploration == Exploration::Bounded && self.config.burdens == Burdens::Learned;
-        std::array::from_fn(|lane| self.calibrations.get(lane).filter(|_| learned).map_or(1.0, &of))
-    }
-
-    /// Deviations to keep free: as configured, or calibrated if a probability was configured. See
-    /// [`Hold`](super::learn::hold::Hold).
-    pub(super) fn sigmas(&self, lane: usize) -> f64 {
-        let nominal = self.config.nominal_sigmas();
-        if self.config.overrun_probability == 0.0 {
-            return nominal;
-        }
-        nominal * self.calibrations[lane].tail() * self.holds[lane].margin()
-    }
-
-    /// The lightest and the most valuable choice.
-    pub(super) fn nets(&self) -> (Net, Net) {
-        let Formulation { lightest, highest, .. } = &self.formulation;
-        (Net::of(lightest, &self.lanes), Net::of(highest, &self.lanes))
     }
 
     /// Publish the choices and remember them. Returns their totals and the number of changes.
-    fn publish(&mut self, settled: &Settled, other_strategy: bool, economies: &[Economy]) -> (Net, u32) {
-        let decision = self.history.begin();
-        let lanes = self.lanes;
+    fn publish(&mut self, settled: &Settled, other_strategy: bool, frame: &Frame<'_>) -> (Net, u32) {
+        let decision = self.learn.history.begin();
         let (mut sum, mut changes, mut visible, mut reversals) = (Sum::default(), 0, 0.0, 0);
-        let reversal = self.config.decisions_of(TUNING.pace.reversal_seconds);
-        let Self { settings, formulation, history, strategies, published, pace, explorer, .. } = self;
-        let (formulation, strategies) = (&*formulation, &*strategies);
-        let facts = Facts { settled, formulation, strategies, lanes: &lanes, economies, decision, other_strategy };
+        let reversal = frame.config.decisions_of(TUNING.pace.reversal_seconds);
+        let Self { lanes, learn, question, choose, explore, published, .. } = self;
+        let (formulation, strategies) = (&question.formulation, &question.strategies);
+        let economies = frame.economies;
+        let facts = Facts { settled, formulation, strategies, lanes, economies, decision, other_strategy };
         let edition = published.write(decision);
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
-            let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
-            let before = setting.choice;
-            if before != choice && choice != NO_CHOICE && setting.on_trial != decision {
-                // The solver chose it, so its retry backoff is reset.
-                setting.options[usize::from(choice)].failed_trials = 0;
+            let position = entry.position;
+            let setting = question.setting(position);
+            let kept = &mut choose.kept[position];
+            if kept.choice != choice {
+                changes += 1;
+                if choice != NO_CHOICE {
+                    explore.note_chosen(position, usize::from(choice), decision);
+                }
+                if !setting.is_trim {
+                    visible += setting.noticeability();
+                    reversals += u32::from(kept.left == choice && kept.left_at + reversal >= decision);
+                    (kept.left, kept.left_at) = (kept.choice, decision);
+                }
             }
-            changes += u32::from(before != choice);
-            if before != choice && !setting.is_trim {
-                visible += setting.noticeability();
-                let is_back = setting.left == choice && setting.left_at + reversal >= decision;
-                reversals += u32::from(is_back);
-                (setting.left, setting.left_at) = (before, decision);
-            }
-            setting.choice = choice;
-            edition.set(entry.position, choice);
+            kept.choice = choice;
+            edition.set(position, choice);
             if choice == NO_CHOICE {
                 continue;
             }
             let option = usize::from(choice);
-            history.give(
-                decision,
-                entry.position,
-                Given { choice, work: setting.work_of(option) * strategies.work(entry.position, option) },
-            );
-            let value = strategies.value_of(setting, entry.position, option);
+            let work = setting.work_of(option) * strategies.work(position, option);
+            learn.history.give(decision, position, Given { choice, work });
+            let value = strategies.value_of(setting, position, option);
             sum.add(value, formulation.weights_of(entry.start + option), 1.0);
-            let is_settled = choice == setting.settled;
-            setting.is_tried = !is_settled && (setting.on_trial == decision || explorer.probes(entry.position));
+            let is_settled = choice == kept.settled;
+            kept.is_tried = !is_settled && explore.is_tried(position, decision);
             if is_settled {
-                setting.reason = facts.reason(setting, entry);
+                kept.reason = facts.reason(setting, kept, entry);
             }
         }
         edition.publish();
-        pace.pay(visible, reversals);
+        choose.pace.pay(visible, reversals);
         sum.add(0.0, &formulation.beside[..lanes.count()], 1.0);
-        (Net::of(&sum, &lanes), changes)
+        (Net::of(&sum, lanes), changes)
     }
 
-    /// Whether the expected cost of a choice on a governed lane rests on enough samples.
-    fn is_known(&self, position: usize, choice: u16, lane: usize) -> bool {
-        let setting = self.setting(position);
-        let (task, cell) = (self.tasks.at(setting.task), setting.cell(usize::from(choice)));
-        task.learned(lane)[cell].is_known() || task.past(lane).is_some_and(|past| past[cell].is_solid())
-    }
-
-    /// Store the forecast of the decision, and which settings its total needs samples of: all with a non-negligible
-    /// expected cost.
-    fn await_samples(&mut self, chosen: &Net, weighed: &Weighed, fair: bool) {
-        let decision = self.history.latest();
-        let (common, fast) = (self.common_factors(), self.fast_factors());
-        for (index, lane) in self.lanes.iter().enumerate() {
-            let (mut awaited, mut known_mean, mut is_complete) = (0, 0.0, true);
-            for (entry, &choice) in self.formulation.entries.iter().zip(&self.formulation.choices) {
-                if choice == NO_CHOICE {
-                    continue;
-                }
-                let setting = self.setting(entry.position);
-                let is_young = decision < setting.valid_from + TUNING.forecast.first_sample;
-                is_complete &= entry.known || !setting.has_burden || !is_young;
-                let mean = self.formulation.weights_of(entry.start + usize::from(choice))[index].mean;
-                if mean > TUNING.forecast.negligible * chosen.mean[lane] {
-                    let known = self.is_known(entry.position, choice, index);
-                    known_mean += if known { mean } else { 0.0 };
-                    *self.history.part(decision, entry.position, index) =
-                        Part { expected: mean as f32, known, ..Part::NOTHING };
-                    awaited += 1;
-                }
-            }
+    /// Store the forecast of the decision on every lane.
+    fn await_samples(&mut self, chosen: &Net, weighed: &Weighed, fair: bool, frame: &Frame<'_>) {
+        let decision = self.latest_decision();
+        let (lanes, strategy) = (self.lanes, self.active_strategy() as u8);
+        for (index, lane) in lanes.iter().enumerate() {
+            let mean = chosen.mean[lane];
+            let expected = self.expect_samples(decision, index, mean);
             let variance = weighed.sum.weights[index].variance.max(0.0);
-            let beside = self.formulation.beside[index];
-            *self.history.forecast(decision, index) = Forecast {
-                mean: chosen.mean[lane],
+            let beside = self.question.formulation.beside[index];
+            let is_known = expected.known_mean >= TUNING.forecast.known_share * mean;
+            *self.learn.history.forecast(decision, index) = Forecast {
+                mean,
                 variance,
                 own_variance: (variance - beside.variance).max(0.0),
-                awaited,
+                awaited: expected.count,
                 residual: beside.mean,
-                common: common[index],
-                fast: fast[index],
-                factors: self.calibrations[index].factors(),
-                ratio: self.ratios[index],
-                fair: fair && is_complete && known_mean >= TUNING.forecast.known_share * chosen.mean[lane],
+                common: frame.slow[index],
+                fast: frame.fast[index],
+                factors: self.learn.calibrations[index].factors(),
+                ratio: self.learn.ratios[index],
+                fair: fair && expected.is_complete && is_known,
                 trials: !fair,
-                strategy: self.strategies.active() as u8,
+                strategy,
                 ..Forecast::default()
             };
         }
     }
+
+    /// Note which settings a decision's total on a governed lane needs samples of: all with a non-negligible expected
+    /// cost. `mean` is the expected total.
+    fn expect_samples(&mut self, decision: u64, lane: usize, mean: f64) -> Expected {
+        let Self { learn, question, .. } = self;
+        let formulation = &question.formulation;
+        let mut expected = Expected { count: 0, known_mean: 0.0, is_complete: true };
+        for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
+            if choice == NO_CHOICE {
+                continue;
+            }
+            let (setting, option) = (question.setting(entry.position), usize::from(choice));
+            let is_young = decision < learn.sampled[entry.position].valid_from + TUNING.forecast.first_sample;
+            expected.is_complete &= entry.known || !setting.has_burden || !is_young;
+            let cost = formulation.weights_of(entry.start + option)[lane].mean;
+            if cost > TUNING.forecast.negligible * mean {
+                let known = learn.tasks.at(setting.task).is_known(lane, setting.cell(option));
+                expected.known_mean += if known { cost } else { 0.0 };
+                expected.count += 1;
+                *learn.history.part(decision, entry.position, lane) =
+                    Part { expected: cost as f32, known, ..Part::NOTHING };
+            }
+        }
+        expected
+    }
+}
+
+/// The samples that a total needs.
+struct Expected {
+    count: u32,
+    /// The part of the expected total that rests on enough samples.
+    known_mean: f64,
+    /// Whether no setting is so new that its samples may only be late.
+    is_complete: bool,
+}
+
+/// Whether options may be put on trial.
+fn explores(config: &Config) -> bool {
+    config.trial_limit > 0 && (config.learns_samples() || config.burdens == Burdens::Totals)
+}
+
+/// The lightest and the most valuable choice.
+fn nets(formulation: &Formulation, lanes: &Lanes) -> (Net, Net) {
+    (Net::of(&formulation.lightest, lanes), Net::of(&formulation.highest, lanes))
 }

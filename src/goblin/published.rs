@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use crate::base::{Id, Result, error, try_collect};
 use crate::knapsack::NO_CHOICE;
 
-use super::core::no_such_setting;
+use super::errors::no_such_setting;
 
 /// How often a reader of the latest decision tries the ring before it takes the held row.
 const ATTEMPTS: usize = 4;

@@ -3,9 +3,10 @@
 
 use crate::base::{Level, host_log};
 
-use super::config::{Burdens, Config, Exploration, LANE_NAMES, LANES};
-use super::core::Core;
-use super::question::strategy::Strategies;
+use super::config::{Burdens, Config, LANE_NAMES, LANES};
+use super::lanes::Lanes;
+use super::learn::Learn;
+use super::question::Question;
 use super::tuning::TUNING;
 
 /// The warnings logged so far, and the checks to come.
@@ -81,28 +82,40 @@ impl Warnings {
     }
 }
 
-impl Core {
+/// The rooms that are checked for misuse.
+#[derive(Clone, Copy)]
+pub struct Checked<'a> {
+    pub config: &'a Config,
+    pub lanes: &'a Lanes,
+    pub question: &'a Question,
+    pub learn: &'a Learn,
+}
+
+impl Warnings {
     /// Check for misuse after a decision.
-    pub(super) fn warn(&mut self) {
-        let latest = self.history.latest();
-        if !self.warnings.has_checked_limits {
-            self.warnings.has_checked_limits = true;
-            self.warn_of_limits();
+    pub fn check(&mut self, of: Checked<'_>) {
+        if !self.has_checked_limits {
+            self.has_checked_limits = true;
+            of.check_limits();
         }
-        if !self.warnings.has_checked_exploration {
-            self.warn_of_exploration();
+        if !self.has_checked_exploration {
+            self.has_checked_exploration = of.check_exploration();
         }
-        if self.warnings.shapes_changed {
-            self.warnings.shapes_changed = false;
-            self.warn_of_shapes();
+        if self.shapes_changed {
+            self.shapes_changed = false;
+            self.has_logged_shapes = self.has_logged_shapes || of.check_shapes();
         }
-        if latest >= self.warnings.next_lane_check {
-            self.warn_of_lanes(latest);
+        let latest = of.learn.history.latest();
+        if latest >= self.next_lane_check {
+            let unmeasured = self.unmeasured(latest, |lane| of.should_be_measured(lane));
+            (0..LANES).filter(|&lane| unmeasured[lane]).for_each(warn_of_lane);
         }
     }
+}
 
-    fn warn_of_limits(&self) {
-        if (0..LANES).all(|lane| !has_limit(&self.config, &self.strategies, lane)) {
+impl Checked<'_> {
+    fn check_limits(&self) {
+        if (0..LANES).all(|lane| !self.has_limit(lane)) {
             host_log(
                 Level::Warning,
                 format_args!(
@@ -113,18 +126,16 @@ impl Core {
         }
     }
 
-    fn warn_of_exploration(&mut self) {
-        let Config { trial_limit, burdens, exploration, .. } = self.config;
-        let is_off = trial_limit == 0 && burdens == Burdens::Learned && exploration == Exploration::Bounded;
-        let is_known = self.books.statistics.samples > 0 || !self.past.tasks().is_empty();
-        if is_off
-            && !is_known
-            && !self.settings.iter().any(|(_, setting)| setting.has_burden && setting.options.len() > 1)
-        {
-            return;
+    /// Returns whether it is clear if exploration is needed.
+    fn check_exploration(&self) -> bool {
+        let is_off = self.config.trial_limit == 0 && self.config.learns_samples();
+        let is_known = self.learn.books.statistics.samples > 0 || !self.learn.past.tasks().is_empty();
+        let mut settings = self.question.settings.iter();
+        if !is_off || is_known {
+            return true;
         }
-        self.warnings.has_checked_exploration = true;
-        if is_off && !is_known {
+        let has_unknown = settings.any(|(_, setting)| setting.has_burden && setting.options.len() > 1);
+        if has_unknown {
             host_log(
                 Level::Warning,
                 format_args!(
@@ -133,13 +144,12 @@ impl Core {
                 ),
             );
         }
+        has_unknown
     }
 
-    fn warn_of_shapes(&mut self) {
-        if self.warnings.has_logged_shapes {
-            return;
-        }
-        let shapes = || self.settings.iter().map(|(_, setting)| (setting.task, setting.cells()));
+    /// Returns whether settings with one id differ.
+    fn check_shapes(&self) -> bool {
+        let shapes = || self.question.settings.iter().map(|(_, setting)| (setting.task, setting.cells()));
         let other_of = |(task, cells): (usize, usize)| {
             shapes()
                 .find(|&(other, count)| other == task && count != 0 && count != cells)
@@ -147,45 +157,42 @@ impl Core {
         };
         // A task has as many cells as its largest setting needs, so one of two differing settings has fewer.
         let is_smaller = |&(task, cells): &(usize, usize)| {
-            let task = self.tasks.at(task);
+            let task = self.learn.tasks.at(task);
             cells > 0 && cells != task.cells && task.users > 1
         };
-        if let Some((task, cells, other)) = shapes().filter(is_smaller).find_map(other_of) {
-            self.warnings.has_logged_shapes = true;
-            host_log(
-                Level::Warning,
-                format_args!(
-                    "settings with id '{}' have different numbers of options, {cells} and {other}, and learn from each other's \
-                     samples: give them the same options, or different ids",
-                    self.tasks.at(task).id
-                ),
-            );
-        }
+        let Some((task, cells, other)) = shapes().filter(is_smaller).find_map(other_of) else { return false };
+        host_log(
+            Level::Warning,
+            format_args!(
+                "settings with id '{}' have different numbers of options, {cells} and {other}, and learn from each other's \
+                 samples: give them the same options, or different ids",
+                self.learn.tasks.at(task).id
+            ),
+        );
+        true
     }
 
-    fn warn_of_lanes(&mut self, latest: u64) {
-        let Self { warnings, settings, config, strategies, lanes, .. } = self;
-        let has_burden = settings.iter().any(|(_, setting)| setting.has_burden && !setting.options.is_empty());
+    /// Whether a lane has a limit, and something to measure.
+    fn should_be_measured(&self, lane: usize) -> bool {
+        let mut settings = self.question.settings.iter();
+        let has_burden = settings.any(|(_, setting)| setting.has_burden && !setting.options.is_empty());
         // Without profiling only the first lane is measured.
-        let is_measured = |lane: usize| match config.burdens {
-            Burdens::Learned => true,
-            Burdens::Relative | Burdens::Totals => lane == lanes.lane(0),
-        };
-        let should_be = |lane| has_burden && has_limit(config, strategies, lane) && is_measured(lane);
-        let unmeasured = warnings.unmeasured(latest, should_be);
-        for lane in (0..LANES).filter(|&lane| unmeasured[lane]) {
-            host_log(
-                Level::Warning,
-                format_args!(
-                    "lane {lane} ({}) has a limit, but {} decisions have passed without a sample or a total of it, \
-                     so its cost is not known: measure it, or remove its limit",
-                    LANE_NAMES[lane], TUNING.unmeasured_lane
-                ),
-            );
-        }
+        let is_measured = self.config.burdens == Burdens::Learned || lane == self.lanes.lane(0);
+        has_burden && self.has_limit(lane) && is_measured
+    }
+
+    fn has_limit(&self, lane: usize) -> bool {
+        self.config.limits[lane].is_finite() || self.question.strategies.limit_lane(lane)
     }
 }
 
-fn has_limit(config: &Config, strategies: &Strategies, lane: usize) -> bool {
-    config.limits[lane].is_finite() || strategies.limit_lane(lane)
+fn warn_of_lane(lane: usize) {
+    host_log(
+        Level::Warning,
+        format_args!(
+            "lane {lane} ({}) has a limit, but {} decisions have passed without a sample or a total of it, so its cost is \
+             not known: measure it, or remove its limit",
+            LANE_NAMES[lane], TUNING.unmeasured_lane
+        ),
+    );
 }

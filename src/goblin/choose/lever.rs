@@ -8,8 +8,10 @@
 use crate::knapsack::NO_CHOICE;
 use crate::stats::Running;
 
-use crate::goblin::config::{Burdens, Exploration};
-use crate::goblin::core::Core;
+use super::Choose;
+use crate::goblin::frame::Frame;
+use crate::goblin::learn::Learn;
+use crate::goblin::question::Question;
 use crate::goblin::tuning::{self, TUNING};
 
 const LEVER: &tuning::Lever = &TUNING.lever;
@@ -116,48 +118,48 @@ impl Lever {
     }
 }
 
-impl Core {
+impl Choose {
     /// End rests that are over, or whose option the host has excluded.
-    pub(in crate::goblin) fn end_rests(&mut self) {
-        let now = self.history.latest() + 1;
-        for (_, setting) in self.settings.iter_mut().filter(|(_, setting)| setting.lever.rests_until > 0) {
-            let former = setting.lever.former();
-            let is_available = setting.allows(former) && setting.options.get(former).is_some_and(|o| o.desc.ready);
-            if setting.lever.rests_until < now || !is_available {
-                setting.lever = Lever::default();
+    pub fn end_rests(&mut self, question: &Question, now: u64) {
+        for (position, setting) in question.settings.iter() {
+            let lever = &mut self.kept[position].lever;
+            if lever.rests_until == 0 {
+                continue;
+            }
+            let former = lever.former();
+            let is_available = setting.allows(former) && setting.options.get(former).is_some_and(|desc| desc.ready);
+            if lever.rests_until < now || !is_available {
+                *lever = Lever::default();
             }
         }
     }
 
     /// Watch the settings that this decision has lowered.
-    pub(in crate::goblin) fn watch_levers(&mut self) {
-        if self.config.burdens != Burdens::Learned || self.config.exploration != Exploration::Bounded {
+    pub fn watch_levers(&mut self, question: &Question, learn: &Learn, frame: &Frame<'_>) {
+        if !frame.config.learns_samples() {
             return;
         }
-        let (now, common) = (self.history.latest() + 1, self.common_factors());
-        let Self { settings, formulation, tasks, strategies, .. } = self;
-        for entry in &formulation.entries {
-            let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
-            let is_resting = setting.lever.rests_until > 0;
-            if setting.changed != now || setting.is_trim || setting.settled == NO_CHOICE || is_resting {
+        for entry in &question.formulation.entries {
+            let setting = question.setting(entry.position);
+            let kept = &mut self.kept[entry.position];
+            let is_resting = kept.lever.rests_until > 0;
+            if kept.changed != frame.now || setting.is_trim || kept.settled == NO_CHOICE || is_resting {
                 continue;
             }
-            let (from, to) = (usize::from(setting.settled_before), usize::from(setting.settled));
-            let (task, cells) = (tasks.at(setting.task), (setting.cell(from), setting.cell(to)));
-            let work = setting.work_of(from) * strategies.work(entry.position, from);
+            let (from, to) = (usize::from(kept.settled_before), usize::from(kept.settled));
+            let work = setting.work_of(from) * question.strategies.work(entry.position, from);
+            let (task, cells) = (learn.tasks.at(setting.task), (setting.cell(from), setting.cell(to)));
             let promises = (0..task.lanes()).filter_map(|lane| {
-                let (learned, past) = (task.learned(lane), task.past(lane));
-                let is_known = learned[cells.1].is_known() || past.is_some_and(|past| past[cells.1].is_solid());
-                let of = |option: usize| formulation.weights_of(entry.start + option)[lane];
+                let of = |option: usize| question.formulation.weights_of(entry.start + option)[lane];
                 let (one, other) = (of(from), of(to));
-                (is_known && learned[cells.0].is_calm()).then(|| Promise {
+                (task.is_known(lane, cells.1) && task.learned(lane)[cells.0].is_calm()).then(|| Promise {
                     lane,
-                    unit: one.mean / (work * common[lane]),
+                    unit: one.mean / (work * frame.slow[lane]),
                     means: (one.mean, other.mean),
                     deviations: (one.variance.max(0.0).sqrt(), other.variance.max(0.0).sqrt()),
                 })
             });
-            setting.lever.watch(now, from as u16, to as u16, promises);
+            kept.lever.watch(frame.now, from as u16, to as u16, promises);
         }
     }
 }

@@ -18,7 +18,7 @@
 //!
 //! Residuals count whether or not the frame was near its limit, so the correction is known before it is needed.
 
-use super::history::{Forecast, Part};
+use super::history::{Factors, Forecast, Part};
 use crate::base::Result;
 use crate::goblin::tuning::{self, FOLLOWERS, TUNING};
 
@@ -52,9 +52,6 @@ struct Follower {
     /// Recent mean square of its relative forecast error.
     error: f64,
 }
-
-/// The followers' factors when a forecast was made.
-pub type Factors = [f32; FOLLOWERS];
 
 impl Default for Calibration {
     fn default() -> Self {
@@ -176,7 +173,7 @@ impl Calibration {
         if deviation <= 0.0 || misjudged {
             return;
         }
-        let measured = forecast.total.unwrap_or(forecast.measured + forecast.residual);
+        let measured = forecast.measured_total();
         let jump = (measured - forecast.mean).abs() > CALIBRATION.residual_deviations * deviation;
         let jumped = std::mem::replace(&mut self.jumped, jump);
         let error = self.followers.iter().map(|follower| follower.error).fold(f64::INFINITY, f64::min);

@@ -3,7 +3,10 @@
 use crate::base::Result;
 use crate::knapsack::NO_CHOICE;
 
-use super::calibrate::Factors;
+use crate::goblin::tuning::FOLLOWERS;
+
+/// The common factor by each follower when a forecast was made.
+pub type Factors = [f32; FOLLOWERS];
 
 /// The choice of a setting in one decision.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +75,13 @@ pub struct Forecast {
     pub settled: bool,
     /// The active strategy.
     pub strategy: u8,
+}
+
+impl Forecast {
+    /// The measured total, or the sum of the samples and the expected rest.
+    pub fn measured_total(&self) -> f64 {
+        self.total.unwrap_or(self.measured + self.residual)
+    }
 }
 
 /// A ring buffer of decisions, with an entry per slot, and per slot an entry per lane.

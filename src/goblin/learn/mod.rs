@@ -11,3 +11,218 @@ pub mod history;
 pub mod hold;
 pub mod regression;
 pub mod task;
+
+use super::config::{Burdens, Config, LANES};
+use super::lanes::Lanes;
+use super::rows::Rows;
+use crate::base::{Result, try_collect_all, try_filled};
+use crate::knapsack::Economy;
+use crate::knapsack::several::Weight;
+use crate::profile::{Estimate, Learned, Profile, past_to_present_ratio};
+use calibrate::Calibration;
+use capacity::Controller;
+use harvest::{Books, Sampled};
+use history::History;
+use hold::Hold;
+use regression::Regression;
+use task::{Tasks, key_in_profile};
+
+/// The estimates of costs, and their corrections.
+#[derive(Debug)]
+pub struct Learn {
+    pub tasks: Tasks,
+    pub past: Profile,
+    /// Ratios of present to past burdens, by governed lane.
+    pub ratios: [f64; LANES],
+    pub history: History,
+    pub books: Books,
+    /// By position of the setting.
+    pub sampled: Rows<Sampled>,
+    pub controller: Controller,
+    pub regression: Regression,
+    /// Totals of decisions before this one are not used: a setting of theirs was removed or got other options.
+    pub totals_from: u64,
+    /// By governed lane.
+    pub calibrations: Vec<Calibration>,
+    /// By governed lane.
+    pub holds: [Hold; LANES],
+    /// Part of the totals that no setting reports, by governed lane.
+    residuals: Vec<Learned>,
+    /// The latest decision with a reported total, by governed lane.
+    latest_totals: [u64; LANES],
+}
+
+impl Learn {
+    /// Nothing is known, on this many lanes. The last `depth` decisions will be remembered.
+    pub fn new(depth: usize, lanes: usize) -> Result<Self> {
+        let mut history = History::default();
+        history.resize(depth, 1, lanes)?;
+        Ok(Self {
+            tasks: Tasks::default(),
+            past: Profile::new(),
+            ratios: [1.0; LANES],
+            history,
+            books: Books::default(),
+            sampled: Rows::default(),
+            controller: Controller::default(),
+            regression: Regression::default(),
+            totals_from: 0,
+            calibrations: try_collect_all((0..lanes).map(|_| Ok(Calibration::default())))?,
+            holds: [Hold::default(); LANES],
+            residuals: try_filled(Learned::NOTHING, lanes)?,
+            latest_totals: [0; LANES],
+        })
+    }
+
+    /// Learn on other lanes. Estimates are kept on lanes that stay. On an error nothing changed.
+    pub fn set_lanes(&mut self, from: &Lanes, to: &Lanes, depth: usize, positions: usize) -> Result<()> {
+        let count = to.count();
+        let calibrations = try_collect_all((0..count).map(|_| {
+            let mut calibration = Calibration::default();
+            calibration.reserve(positions).map(|()| calibration)
+        }))?;
+        let residuals = try_filled(Learned::NOTHING, count)?;
+        self.tasks.set_lanes(from, to, &self.past)?;
+        if let Err(error) = self.history.resize(depth, positions, count) {
+            // Undo. This only drops estimates of lanes that are not governed in either case.
+            self.tasks.set_lanes(to, from, &self.past)?;
+            return Err(error);
+        }
+        let mut old = std::mem::replace(&mut self.calibrations, calibrations);
+        let old_residuals = std::mem::replace(&mut self.residuals, residuals);
+        let old_totals = std::mem::take(&mut self.latest_totals);
+        for (index, lane) in to.iter().enumerate() {
+            if let Some(at) = from.index(lane) {
+                std::mem::swap(&mut self.calibrations[index], &mut old[at]);
+                self.residuals[index] = old_residuals[at];
+                self.latest_totals[index] = old_totals[at];
+            }
+        }
+        Ok(())
+    }
+
+    /// Reserve memory for settings at this many positions.
+    pub fn reserve(&mut self, depth: usize, positions: usize) -> Result<()> {
+        self.sampled.reserve(positions)?;
+        self.history.resize(depth, positions, self.calibrations.len())?;
+        self.calibrations.iter_mut().try_for_each(|calibration| calibration.reserve(positions))
+    }
+
+    /// Mean part of the totals of a governed lane that no setting reports.
+    pub fn residual(&self, lane: usize) -> f64 {
+        self.residuals[lane].steady.normal().mean
+    }
+
+    /// Ratio of present to past burdens on a governed lane; 1 while there is nothing to compare.
+    pub fn ratio_on(&self, config: &Config, lane: usize) -> f64 {
+        if self.past.tasks().is_empty() {
+            return 1.0;
+        }
+        let both = self.tasks.iter().filter_map(|task| Some((task.learned(lane), task.past(lane)?)));
+        past_to_present_ratio(&config.rules(), both)
+    }
+
+    /// Update the ratios of present to past burdens on all lanes.
+    pub fn refresh_ratios(&mut self, config: &Config) {
+        for lane in 0..self.calibrations.len() {
+            self.ratios[lane] = self.ratio_on(config, lane);
+        }
+    }
+
+    /// The slow common factor of every governed lane, and that with its fast component; see [`Calibration`].
+    pub fn common_factors(&self, config: &Config) -> ([f64; LANES], [f64; LANES]) {
+        let factors = |of: fn(&Calibration) -> f64| {
+            std::array::from_fn(|lane| self.calibrations.get(lane).filter(|_| config.learns_samples()).map_or(1.0, of))
+        };
+        (factors(Calibration::slow), factors(Calibration::fast))
+    }
+
+    /// Deviations to keep free: as configured, or calibrated if a probability was configured. See [`Hold`].
+    pub fn sigmas(&self, config: &Config, lane: usize) -> f64 {
+        let nominal = config.nominal_sigmas();
+        if config.overrun_probability == 0.0 {
+            return nominal;
+        }
+        nominal * self.calibrations[lane].tail() * self.holds[lane].margin()
+    }
+
+    /// The capacities with the margin of a held choice. A lane that was late seldom enough keeps only a share of its
+    /// margin.
+    pub fn held(&self, config: &Config, economies: &[Economy]) -> [Economy; LANES] {
+        let is_calibrated = config.overrun_probability > 0.0 && config.burdens == Burdens::Learned;
+        let mut held = [Economy::default(); LANES];
+        for (lane, economy) in economies.iter().enumerate() {
+            let share = if is_calibrated { self.holds[lane].share() } else { 1.0 };
+            held[lane] = Economy { sigmas: economy.sigmas * share, ..*economy };
+        }
+        held
+    }
+
+    /// The burden on a lane that no setting reports, and the variance of totals beyond that of single burdens.
+    pub fn beside(&self, config: &Config, lane: usize, economy: &Economy) -> Weight {
+        match config.burdens {
+            Burdens::Learned => {
+                let residual = self.residuals[lane].steady.normal();
+                let mut beside = Weight { mean: residual.mean, variance: residual.variance };
+                if config.overrun_probability > 0.0 {
+                    beside.variance += self.calibrations[lane].common_variance(economy.capacity, economy.sigmas);
+                }
+                beside
+            }
+            Burdens::Totals => Weight { mean: self.regression.rest(), variance: self.regression.noise_variance() },
+            Burdens::Relative => Weight::default(),
+        }
+    }
+
+    /// Whether a task has any samples on a lane, in this run or a past one.
+    pub fn is_measured(&self, task: usize, lane: usize) -> bool {
+        let task = self.tasks.at(task);
+        task.past(lane).is_some() || task.learned(lane).iter().any(|learned| learned.run.count() > 0)
+    }
+
+    /// The measured costs per unit of work: this run's samples, unchanged, and for options without samples the past
+    /// estimates, scaled to this machine. All other past estimates are kept.
+    pub fn profile(&self, config: &Config, lanes: &Lanes) -> Result<Profile> {
+        let mut profile = self.past.try_clone()?;
+        let ratio = self.ratio_on(config, 0);
+        if ratio != 1.0 {
+            profile.scale(ratio)?;
+        }
+        let mut options = Vec::new();
+        for task in self.tasks.iter().filter(|task| task.cells > 0) {
+            for lane in 0..lanes.count() {
+                let key = key_in_profile(&task.id, lanes, lane)?;
+                let (past, ratio) = (task.past(lane), self.ratio_on(config, lane));
+                options.clear();
+                options.try_reserve(task.cells)?;
+                options.extend(task.learned(lane).iter().enumerate().map(|(cell, learned)| {
+                    match learned.measured.count() {
+                        0 => past.map_or(Estimate::default(), |past| scaled(past[cell], ratio)),
+                        _ => Estimate::from(&learned.measured),
+                    }
+                }));
+                if options.iter().any(|estimate: &Estimate| estimate.count > 0) {
+                    profile.set(&key, &options)?;
+                }
+            }
+        }
+        Ok(profile)
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        let of_calibrations: usize = self.calibrations.iter().map(Calibration::memory_used).sum();
+        of_calibrations
+            + self.calibrations.capacity() * size_of::<Calibration>()
+            + self.residuals.capacity() * size_of::<Learned>()
+            + self.sampled.memory_used()
+            + self.tasks.memory_used()
+            + self.past.memory_used()
+            + self.history.memory_used()
+            + self.regression.memory_used()
+    }
+}
+
+fn scaled(past: Estimate, ratio: f64) -> Estimate {
+    Estimate { mean: past.mean * ratio, deviation: past.deviation * ratio, ..past }
+}

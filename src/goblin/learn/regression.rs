@@ -8,20 +8,12 @@
 //! to all coefficients, tracks a machine that gets slower.
 
 use crate::base::{Result, try_filled};
+use crate::goblin::tuning::{self, TUNING};
 use crate::knapsack::several::Weight;
-use crate::knapsack::{Economy, Effort, NO_CHOICE};
 use crate::profile::{Burden, Source};
 use crate::stats::Normal;
 
-use crate::goblin::config::LANES;
-use crate::goblin::core::Core;
-use crate::goblin::explore::Trial;
-use crate::goblin::question::formulate::{Bar, Weighed};
-use crate::goblin::question::setting::Setting;
-use crate::goblin::tuning::{self, TUNING};
-
 const REGRESSION: &tuning::Regression = &TUNING.regression;
-const TOTALS: &tuning::Totals = &TUNING.totals;
 
 /// The option of a coefficient. Number 0 is the rest of the frame, which belongs to no setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +45,6 @@ pub struct Regression {
     /// Variance of the rest of the frame.
     noise: f64,
     bias: f64,
-    next_trial: u64,
-    trials: u64,
 }
 
 impl Regression {
@@ -108,8 +98,8 @@ impl Regression {
 
     /// The scalar state, without the lists.
     fn numbers(&self) -> Self {
-        let Self { scale, noise, bias, next_trial, trials, .. } = *self;
-        Self { scale, noise, bias, next_trial, trials, ..Self::default() }
+        let Self { scale, noise, bias, .. } = *self;
+        Self { scale, noise, bias, ..Self::default() }
     }
 
     /// Set the host's burden of an option.
@@ -124,11 +114,18 @@ impl Regression {
         self.scale > 0.0
     }
 
-    /// Set the expected costs of a setting's options on the first lane. Returns whether the scale is known.
-    pub fn weigh(&self, position: usize, setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bool {
-        for option in 0..setting.options.len() {
+    /// Set the expected costs of a setting's options on the first lane, given the work of each. Returns whether the scale
+    /// is known.
+    pub fn weigh(
+        &self,
+        position: usize,
+        works: impl Iterator<Item = f64>,
+        lanes: usize,
+        weights: &mut [Weight],
+    ) -> bool {
+        for (option, work) in works.enumerate() {
             let Some(index) = self.index(position, option) else { continue };
-            let mean = self.units[index] * self.coefficients[index] * setting.work_of(option);
+            let mean = self.units[index] * self.coefficients[index] * work;
             weights[option * lanes] = Weight { mean, variance: self.spreads[index] * mean * mean };
         }
         self.knows()
@@ -145,7 +142,7 @@ impl Regression {
     }
 
     /// Begin the equation of a total.
-    fn clear_row(&mut self) {
+    pub fn clear_row(&mut self) {
         self.row.fill(0.0);
         if let Some(rest) = self.row.first_mut() {
             *rest = 1.0;
@@ -153,7 +150,7 @@ impl Regression {
     }
 
     /// Add a chosen option with its work to the equation.
-    fn put(&mut self, position: usize, option: usize, work: f64) {
+    pub fn put(&mut self, position: usize, option: usize, work: f64) {
         if let Some(index) = self.index(position, option) {
             self.row[index] = self.units[index] * work;
         }
@@ -161,7 +158,7 @@ impl Regression {
 
     /// Learn the total of the equation. `highest` is the sum of the highest options in the host's unit. Returns whether
     /// the coefficients were known well enough for the forecast to be judged.
-    fn learn(&mut self, total: f64, limit: f64, highest: f64) -> bool {
+    pub fn learn(&mut self, total: f64, limit: f64, highest: f64) -> bool {
         if self.owners.is_empty() {
             return false;
         }
@@ -329,7 +326,7 @@ impl Regression {
     }
 
     /// Relative deviation of a coefficient.
-    fn relative_deviation(&self, position: usize, option: usize) -> f64 {
+    pub fn relative_deviation(&self, position: usize, option: usize) -> f64 {
         self.index(position, option).map_or(0.0, |index| {
             self.covariance(index, index).max(0.0).sqrt() / self.coefficients[index].max(f64::MIN_POSITIVE)
         })
@@ -355,91 +352,5 @@ impl Regression {
         numbers * size_of::<f64>()
             + self.owners.capacity() * size_of::<Owner>()
             + self.starts.capacity() * size_of::<u32>()
-    }
-}
-
-impl Core {
-    /// Learn the costs of options from a frame's total.
-    pub(in crate::goblin) fn regress(&mut self, decision: u64, total: f64) {
-        if decision < self.totals_from {
-            return;
-        }
-        let lane = self.lanes.lane(0);
-        let limit = self.strategies.limits(&self.config)[lane];
-        let mut highest = 0.0;
-        self.regression.clear_row();
-        for (position, setting) in self.settings.iter().filter(|(_, setting)| setting.has_burden) {
-            let given = self.history.given(decision, position);
-            if given.choice == NO_CHOICE || decision < setting.valid_from {
-                continue;
-            }
-            self.regression.put(position, usize::from(given.choice), given.work);
-            let units = setting.options.iter().map(|state| state.desc.relative_burden * state.desc.work);
-            highest += setting.work * units.fold(0.0, f64::max);
-        }
-        let knew = self.regression.knows();
-        let known = self.regression.learn(total, limit, highest);
-        let forecast = *self.history.forecast(decision, 0);
-        let probability = self.config.overrun_probability;
-        if knew && known && probability > 0.0 && forecast.mean > 0.0 && !forecast.settled {
-            let forecast = super::history::Forecast { total: Some(total), ..forecast };
-            self.calibrations[0].observe(&forecast, 1.0, forecast.ratio, self.config.nominal_sigmas(), probability);
-            self.history.forecast(decision, 0).settled = true;
-        }
-    }
-
-    /// Put the option whose cost has the largest deviation, in the lane's unit, on trial for a frame, so that its cost
-    /// becomes distinguishable from the others'. The smaller the deviations, the rarer the trials.
-    pub(in crate::goblin) fn explore_totals(
-        &mut self,
-        chosen: Weighed,
-        economies: &[Economy],
-        effort: Effort,
-    ) -> Result<(Weighed, u32)> {
-        let now = self.history.latest() + 1;
-        if now < self.regression.next_trial || !self.regression.knows() || !chosen.feasible {
-            return Ok((chosen, 0));
-        }
-        self.price_changes([0.0; LANES], false);
-        let limit = economies[0].capacity.abs();
-        let Some((deviation, trial)) = self.least_known() else { return Ok((chosen, 0)) };
-        let seldom = TOTALS.interval + self.regression.trials / TOTALS.trials_per_extra_decision;
-        let wait =
-            if deviation > TOTALS.well_known * limit { seldom.min(TOTALS.rare_interval) } else { TOTALS.rare_interval };
-        self.regression.trials += 1;
-        self.regression.next_trial = now + wait;
-        let found = match self.in_place(&trial, &chosen, economies) {
-            Some(found) => Some(found),
-            None => self.attempt(&trial, &chosen, economies, economies, effort)?,
-        };
-        self.note(&trial, found.is_some());
-        Ok(found.map_or((chosen, 0), |found| (found, 1)))
-    }
-
-    /// The option whose cost has the largest deviation, and that deviation. Chosen options, and options that wait for a
-    /// retry, are not candidates.
-    fn least_known(&self) -> Option<(f64, Trial)> {
-        let now = self.history.latest() + 1;
-        let mut least: Option<(f64, Trial)> = None;
-        for (at, entry) in self.formulation.entries.iter().enumerate() {
-            let (setting, choice) = (self.setting(entry.position), self.formulation.choices[at]);
-            for (option, state) in setting.options.iter().enumerate() {
-                let free = self.formulation.bars[entry.start + option] == Bar::Free;
-                if !setting.has_burden || !free || option == usize::from(choice) || state.next_trial > now {
-                    continue;
-                }
-                let mut guess = self.formulation.weights_of(entry.start + option)[0];
-                let deviation = self.regression.relative_deviation(entry.position, option) * guess.mean;
-                if least.as_ref().is_none_or(|least| deviation > least.0) {
-                    if state.failed_trials == 0 {
-                        guess.variance += deviation * deviation;
-                    }
-                    let optimism = TOTALS.optimism * f64::from(state.failed_trials.min(TOTALS.most_optimism));
-                    guess.mean = (guess.mean - optimism * deviation).max(0.0);
-                    least = Some((deviation, Trial::of_known(at, option, guess)));
-                }
-            }
-        }
-        least
     }
 }

@@ -58,6 +58,11 @@ impl Task {
         lanes.max_by_key(|learned| learned.run.count()).expect("a task has a lane at least")
     }
 
+    /// Whether the expected cost of a cell on a lane rests on enough samples, of this run or of a past one.
+    pub fn is_known(&self, lane: usize, cell: usize) -> bool {
+        self.learned(lane)[cell].is_known() || self.past(lane).is_some_and(|past| past[cell].is_solid())
+    }
+
     /// Whether the past estimate of a cell is reliable on any lane.
     pub fn has_solid_past(&self, cell: usize) -> bool {
         !self.past.is_empty() && self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)

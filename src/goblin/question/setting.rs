@@ -1,13 +1,10 @@
-//! A setting: its options and its choice.
+//! A setting: its options, and what the host allows.
 
-use crate::base::{Number, Result, error, try_collect};
+use super::shape::Shape;
+use crate::base::{Number, Result, error};
+use crate::goblin::config::LARGEST;
 use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
-
-use super::product::Shape;
-use crate::goblin::choose::lever::Lever;
-use crate::goblin::choose::reason::Reason;
-use crate::goblin::config::LARGEST;
 
 /// One option as the host describes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,32 +55,12 @@ impl<'a> SettingDesc<'a> {
     }
 }
 
-/// The state of an option, without its burden.
-#[derive(Clone, Copy, Debug)]
-pub struct OptionState {
-    pub desc: OptionDesc,
-    /// Trials are allowed from this decision on.
-    pub next_trial: u64,
-    /// Number of unsuccessful trials: each doubles the wait.
-    pub failed_trials: u8,
-    /// Number of trials without a sample: each doubles the wait.
-    pub lost_trials: u8,
-    /// The decision of the latest sample of its cell. Only valid for the cell's first option.
-    pub measured: u64,
-}
-
-impl OptionState {
-    fn new(desc: OptionDesc) -> Self {
-        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0 }
-    }
-}
-
-/// The state of a setting.
+/// A setting: its options and the host's present wishes.
 #[derive(Debug)]
 pub struct Setting {
     /// Position of its task.
     pub task: usize,
-    pub options: Vec<OptionState>,
+    pub options: Vec<OptionDesc>,
     pub shared: u16,
     pub default_choice: u16,
     pub has_burden: bool,
@@ -95,43 +72,16 @@ pub struct Setting {
     pub enabled: bool,
     /// The first and the last option that may be chosen.
     pub range: (u16, u16),
-    /// The published choice.
-    pub choice: u16,
-    /// The settled choice: the last one that was not a trial.
-    pub settled: u16,
-    /// The settled choice before its last change, and the decision of that change.
-    pub settled_before: u16,
-    pub changed: u64,
-    /// Whether its published choice is a trial.
-    pub is_tried: bool,
-    /// The effect of its last change.
-    pub lever: Lever,
-    /// The published choice before `choice`, and the decision of that change.
-    pub left: u16,
-    pub left_at: u64,
-    /// Its option in the target, the better choice whose gain is being summed.
-    pub target: u16,
     /// The present work. Burdens are per unit of work.
     pub work: f64,
-    /// Samples of decisions before this one do not belong to the present options.
-    pub valid_from: u64,
-    /// The decision of a trial whose sample is missing; 0 without a trial.
-    pub on_trial: u64,
-    /// The option on trial.
-    pub tried: u16,
-    /// The guess of its cost on the first governed lane, see [`crate::goblin::explore`]; the second number is 0 without a
-    /// guess.
-    pub guessed: (f64, f64),
-    /// The reason for the choice.
-    pub reason: Reason,
     /// The axes of a product.
     pub shape: Shape,
 }
 
 impl Setting {
-    /// A setting of a task with new options.
-    pub fn new(desc: &SettingDesc<'_>, options: Vec<OptionState>, task: usize, valid_from: u64) -> Self {
-        let mut setting = Self {
+    /// A setting of a task with its options.
+    pub fn new(desc: &SettingDesc<'_>, options: Vec<OptionDesc>, task: usize) -> Self {
+        Self {
             task,
             options,
             shared: desc.shared,
@@ -142,42 +92,9 @@ impl Setting {
             switch_scale: 1.0,
             enabled: true,
             range: (0, u16::MAX),
-            choice: 0,
-            settled: 0,
-            settled_before: 0,
-            changed: 0,
-            is_tried: false,
-            lever: Lever::default(),
-            left: NO_CHOICE,
-            left_at: 0,
-            target: 0,
             work: 1.0,
-            valid_from,
-            on_trial: 0,
-            tried: 0,
-            guessed: (0.0, 0.0),
-            reason: Reason::default(),
             shape: Shape::default(),
-        };
-        setting.begin();
-        setting
-    }
-
-    /// New states for options. On an error nothing was allocated.
-    pub fn states(options: &[OptionDesc]) -> Result<Vec<OptionState>> {
-        try_collect(options.iter().map(|&desc| OptionState::new(desc)))
-    }
-
-    /// Reset to the default choice.
-    pub fn begin(&mut self) {
-        self.choice = self.fallback();
-        self.settled = self.choice;
-        self.settled_before = self.choice;
-        self.target = self.choice;
-        self.changed = 0;
-        self.lever = Lever::default();
-        (self.left, self.left_at) = (NO_CHOICE, 0);
-        self.reason = Reason::default();
+        }
     }
 
     /// The default choice, limited to the allowed range and the present options.
@@ -204,16 +121,6 @@ impl Setting {
         cells(self.options.len(), self.shared)
     }
 
-    /// The decision of the latest sample of an option's cell.
-    pub fn measured(&self, option: usize) -> u64 {
-        self.options[self.first_of_cell(option)].measured
-    }
-
-    /// The first option of an option's cell, which stores the cell's state.
-    pub fn first_of_cell(&self, option: usize) -> usize {
-        self.cell(option) * usize::from(self.shared.max(1))
-    }
-
     /// Share of a visible change that a change of this setting is: 0 for TRIM settings, at most 1.
     pub fn noticeability(&self) -> f64 {
         if self.is_trim { 0.0 } else { self.switch_scale.min(1.0) }
@@ -221,12 +128,17 @@ impl Setting {
 
     /// Bytes on the heap.
     pub fn memory_used(&self) -> usize {
-        self.options.capacity() * size_of::<OptionState>() + self.shape.memory_used()
+        self.options.capacity() * size_of::<OptionDesc>() + self.shape.memory_used()
+    }
+
+    /// The host's relative burdens by option.
+    pub fn units(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.options.iter().map(|option| option.relative_burden)
     }
 
     /// The present work of an option: its burden is per unit of it.
     pub fn work_of(&self, option: usize) -> f64 {
-        self.work * self.options[option].desc.work
+        self.work * self.options[option].work
     }
 }
 

@@ -5,14 +5,9 @@
 //! strategy is summed. It takes over when the sum reaches `patience` times the difference between the highest and the
 //! lightest value. It takes over at once if only it fits.
 
-use crate::base::Number;
-use crate::base::{Error, Result, error};
-
-use super::formulate::weigh;
-use super::setting::{Setting, check_value};
-use crate::base::Id;
-use crate::goblin::config::{Config, LANES, LARGEST};
-use crate::goblin::core::{Core, no_such_option};
+use super::setting::Setting;
+use crate::base::{Error, Number, Result, error};
+use crate::goblin::config::{Config, LANES, LARGEST, check_limits};
 
 /// A strategy as the host describes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +36,10 @@ enum What {
 }
 
 const WHOLE: u32 = u32::MAX;
+/// Most strategies in addition to the configuration's.
+const MOST: usize = 15;
+/// Most strategies.
+pub const MOST_STRATEGIES: usize = 1 + MOST;
 
 impl Own {
     fn key(&self) -> (u32, What, u32) {
@@ -48,13 +47,31 @@ impl Own {
     }
 }
 
+/// An added strategy.
 #[derive(Debug)]
 struct Strategy {
     desc: StrategyDesc,
     /// Ordered by key.
     own: Vec<Own>,
-    /// Net value of the last decision.
-    net: f64,
+}
+
+/// How good the best choice under a strategy is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rank {
+    /// Whether it fits.
+    pub fits: bool,
+    /// Its net value if it fits; otherwise minus its relative excess.
+    pub score: f64,
+    /// Its net value.
+    pub net: f64,
+    /// The difference between the highest and the lightest value.
+    pub range: f64,
+}
+
+impl Rank {
+    fn key(&self) -> (bool, f64) {
+        (self.fits, self.score)
+    }
 }
 
 /// All strategies. Number 0 is the configuration; it always exists.
@@ -62,14 +79,13 @@ struct Strategy {
 pub struct Strategies {
     incentive: f64,
     others: Vec<Strategy>,
+    /// Net values in the last decision, by strategy.
+    nets: [f64; MOST_STRATEGIES],
     active: usize,
     /// The strategy that may take over, and its summed gain.
     rival: usize,
     sum: f64,
 }
-
-/// Most strategies in addition to the configuration's.
-const MOST: usize = 15;
 
 impl Strategies {
     /// Number of strategies; 1 if the host has added none.
@@ -97,7 +113,7 @@ impl Strategies {
 
     /// The value of an option under the active strategy.
     pub fn value_of(&self, setting: &Setting, position: usize, option: usize) -> f64 {
-        self.own(self.active, position, What::Value, option as u32).unwrap_or(setting.options[option].desc.value)
+        self.own(self.active, position, What::Value, option as u32).unwrap_or(setting.options[option].value)
     }
 
     /// The factor on an option's work under the active strategy.
@@ -146,6 +162,83 @@ impl Strategies {
         }
     }
 
+    /// Reserve memory for another strategy.
+    pub fn reserve_one(&mut self) -> Result<()> {
+        if self.others.len() == MOST {
+            return Err(error!(LimitExceeded, "there are {MOST} strategies in addition to the first already"));
+        }
+        Ok(self.others.try_reserve(1)?)
+    }
+
+    /// Add a strategy; memory was reserved. Returns its number.
+    pub fn add(&mut self, desc: &StrategyDesc) -> usize {
+        self.others.push(Strategy { desc: *desc, own: Vec::new() });
+        self.others.len()
+    }
+
+    /// Replace the limits and the incentive of a strategy that exists. Strategy 0 has its limits in the configuration.
+    pub fn set(&mut self, strategy: usize, desc: &StrategyDesc) {
+        match strategy {
+            0 => self.incentive = desc.incentive,
+            other => self.others[other - 1].desc = *desc,
+        }
+    }
+
+    /// Set the value of an option under a strategy.
+    pub fn set_value(&mut self, strategy: usize, position: usize, option: u32, value: f64) -> Result<()> {
+        self.set_own(strategy, position, What::Value, option, value)
+    }
+
+    /// Set the factor on the work of an option, or of the whole setting, under a strategy.
+    pub fn set_work(&mut self, strategy: usize, position: usize, option: Option<u32>, factor: f64) -> Result<()> {
+        self.set_own(strategy, position, What::Work, option.unwrap_or(WHOLE), factor)
+    }
+
+    /// Reject a strategy that does not exist.
+    pub fn check_exists(&self, strategy: usize) -> Result<()> {
+        let count = self.count();
+        if strategy < count { Ok(()) } else { Err(no_such_strategy(strategy, count)) }
+    }
+
+    /// Make a strategy that exists the active one.
+    pub fn activate(&mut self, strategy: usize) {
+        self.active = strategy;
+    }
+
+    /// Own value of the active strategy.
+    pub fn incentive(&self) -> f64 {
+        match self.active {
+            0 => self.incentive,
+            other => self.others[other - 1].desc.incentive,
+        }
+    }
+
+    /// The net value of a strategy's best choice in the last decision.
+    pub fn net(&self, strategy: usize) -> f64 {
+        self.nets[strategy]
+    }
+
+    /// Choose the active strategy from the ranks of all. Returns whether it changed.
+    pub fn choose(&mut self, ranks: &[Rank], patience: f64) -> bool {
+        let before = self.active;
+        let mut best = before;
+        for (strategy, rank) in ranks.iter().enumerate() {
+            self.nets[strategy] = rank.net;
+            if rank.key() > ranks[best].key() {
+                best = strategy;
+            }
+        }
+        self.rival = if best == before { self.rival } else { best };
+        self.add_up(ranks[before].key(), ranks[self.rival].key());
+        let must = ranks[best].fits && !ranks[before].fits;
+        let wins = best != before && (must || self.sum >= patience * ranks[before].range);
+        if wins {
+            self.sum = 0.0;
+            self.active = best;
+        }
+        wins
+    }
+
     /// Add the signed gain of the rival. The sum is reset if only the present strategy fits.
     fn add_up(&mut self, present: (bool, f64), rival: (bool, f64)) {
         let gained = if present.0 && !rival.0 { f64::NEG_INFINITY } else { rival.1 - present.1 };
@@ -159,158 +252,13 @@ impl Strategies {
     }
 }
 
-impl Core {
-    pub(in crate::goblin) fn add_strategy(&mut self, desc: &StrategyDesc) -> Result<usize> {
-        check(desc, self.is_replay)?;
-        if self.strategies.others.len() == MOST {
-            return Err(error!(LimitExceeded, "there are {MOST} strategies in addition to the first already"));
-        }
-        self.strategies.others.try_reserve(1)?;
-        let config = self.config;
-        let lanes = self.lanes_with(&config, Some(&desc.limits));
-        self.govern(lanes)?;
-        self.strategies.others.push(Strategy { desc: *desc, own: Vec::new(), net: 0.0 });
-        Ok(self.strategies.others.len())
-    }
-
-    pub(in crate::goblin) fn set_strategy(&mut self, strategy: usize, desc: &StrategyDesc) -> Result<()> {
-        check(desc, self.is_replay)?;
-        if strategy == 0 && desc.limits.iter().any(|limit| *limit != f64::INFINITY) {
-            return Err(error!(InvalidArgument, "the limits of strategy 0 are the goblin's own: configure the goblin"));
-        }
-        if strategy == 0 {
-            self.strategies.incentive = desc.incentive;
-            return Ok(());
-        }
-        self.check_strategy(strategy)?;
-        let config = self.config;
-        let lanes = self.lanes_with(&config, Some(&desc.limits));
-        self.govern(lanes)?;
-        self.strategies.others[strategy - 1].desc = *desc;
-        Ok(())
-    }
-
-    pub(in crate::goblin) fn set_strategy_value(
-        &mut self,
-        strategy: usize,
-        id: Id,
-        option: u32,
-        value: f64,
-    ) -> Result<()> {
-        let position = self.position_of_option(id, option)?;
-        check_value(option as usize, value)?;
-        self.strategies.set_own(strategy, position, What::Value, option, value)?;
-        Ok(())
-    }
-
-    pub(in crate::goblin) fn set_strategy_work(&mut self, strategy: usize, id: Id, factor: f64) -> Result<()> {
-        let position = self.position(id)?;
-        super::setting::check_work(factor)?;
-        self.strategies.set_own(strategy, position, What::Work, WHOLE, factor)?;
-        Ok(())
-    }
-
-    pub(in crate::goblin) fn set_strategy_option_work(
-        &mut self,
-        strategy: usize,
-        id: Id,
-        option: u32,
-        factor: f64,
-    ) -> Result<()> {
-        let position = self.position_of_option(id, option)?;
-        super::setting::check_work(factor)?;
-        self.strategies.set_own(strategy, position, What::Work, option, factor)?;
-        Ok(())
-    }
-
-    fn position_of_option(&self, id: Id, option: u32) -> Result<usize> {
-        let position = self.position(id)?;
-        let count = self.setting(position).options.len();
-        if (option as usize) < count { Ok(position) } else { Err(no_such_option(option, count)) }
-    }
-
-    /// The net value of a strategy's best choice in the last decision; only known with more than one strategy.
-    pub fn strategy_net(&self, strategy: usize) -> Result<f64> {
-        self.check_strategy(strategy)?;
-        Ok(if strategy == 0 { self.net_of_first } else { self.strategies.others[strategy - 1].net })
-    }
-
-    fn check_strategy(&self, strategy: usize) -> Result<()> {
-        let count = self.strategies.count();
-        if strategy < count { Ok(()) } else { Err(no_such_strategy(strategy, count)) }
-    }
-
-    /// Choose the active strategy. Returns whether it changed.
-    pub(in crate::goblin) fn choose_strategy(&mut self) -> Result<bool> {
-        if self.strategies.count() == 1 {
-            return Ok(false);
-        }
-        let before = self.strategies.active;
-        let (mut best, mut best_rank) = (before, (false, f64::NEG_INFINITY));
-        let (mut before_rank, mut rival_rank, mut range) = (best_rank, best_rank, 0.0);
-        for strategy in 0..self.strategies.count() {
-            self.strategies.active = strategy;
-            let (rank, net, span) = match self.rank() {
-                Ok(found) => found,
-                Err(error) => {
-                    self.strategies.active = before;
-                    return Err(error);
-                }
-            };
-            match strategy {
-                0 => self.net_of_first = net,
-                other => self.strategies.others[other - 1].net = net,
-            }
-            if strategy == before {
-                (before_rank, range) = (rank, span);
-            }
-            if strategy == self.strategies.rival {
-                rival_rank = rank;
-            }
-            if rank > best_rank || (rank == best_rank && strategy == before) {
-                (best, best_rank) = (strategy, rank);
-            }
-        }
-        if best != before {
-            (self.strategies.rival, rival_rank) = (best, best_rank);
-        }
-        self.strategies.add_up(before_rank, rival_rank);
-        let must = best_rank.0 && !before_rank.0;
-        let wins = best != before && (must || self.strategies.sum >= self.config.patience * range);
-        if wins {
-            self.strategies.sum = 0.0;
-        }
-        self.strategies.active = if wins { best } else { before };
-        Ok(wins)
-    }
-
-    /// The rank, the net value and the range of values of the active strategy. The rank is whether its best choice
-    /// fits, then its net value, or minus its relative excess if it does not fit.
-    fn rank(&mut self) -> Result<((bool, f64), f64, f64)> {
-        self.formulate();
-        let (lightest, highest) = self.nets();
-        let economies = self.economies(&lightest, &highest);
-        self.weigh_beside(&economies);
-        let economies = &economies[..self.lanes.count()];
-        let effort = self.effort();
-        self.formulation.solve(economies, effort, 0.0)?;
-        let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
-        let incentive = match self.strategies.active {
-            0 => self.strategies.incentive,
-            other => self.strategies.others[other - 1].desc.incentive,
-        };
-        let net = weighed.sum.value + incentive;
-        let score = if weighed.feasible { net } else { -weighed.worst_excess(economies) };
-        Ok(((weighed.feasible, score), net, highest.value - lightest.value))
-    }
-}
-
 fn no_such_strategy(strategy: usize, count: usize) -> Error {
     error!(NotFound, "strategy {strategy} does not exist: there are {count}")
 }
 
-fn check(desc: &StrategyDesc, is_replay: bool) -> Result<()> {
-    crate::goblin::config::check_limits(&desc.limits, is_replay)?;
+/// Reject an invalid strategy.
+pub fn check_strategy(desc: &StrategyDesc, is_replay: bool) -> Result<()> {
+    check_limits(&desc.limits, is_replay)?;
     if desc.incentive.abs() <= LARGEST {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use super::recorder::{Recorder, Sink};
 use crate::base::{Id, Result};
 use crate::goblin::config::Config;
 use crate::goblin::core::Core;
-use crate::goblin::decide::Decision;
+use crate::goblin::decision::Decision;
 use crate::goblin::learn::harvest::Sample;
 use crate::goblin::question::product::ProductDesc;
 use crate::goblin::question::setting::{OptionDesc, SettingDesc};

@@ -16,8 +16,9 @@ use crate::base::{Id, Result, error, try_filled};
 use crate::goblin::config::Config;
 use crate::goblin::core::Core;
 use crate::goblin::learn::harvest::Sample;
-use crate::goblin::question::product::{Axis, ProductDesc};
+use crate::goblin::question::product::ProductDesc;
 use crate::goblin::question::setting::{OptionDesc, SettingDesc};
+use crate::goblin::question::shape::Axis;
 
 /// Bytes of a block.
 const BLOCK: usize = 8192;

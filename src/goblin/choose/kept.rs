@@ -1,0 +1,52 @@
+//! The choice of a setting, and its history.
+
+use super::lever::Lever;
+use super::reason::Reason;
+use crate::knapsack::NO_CHOICE;
+
+/// The choice of a setting, its last changes and its reason.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The published choice.
+    pub choice: u16,
+    /// The settled choice: the last one that was not a trial.
+    pub settled: u16,
+    /// The settled choice before its last change, and the decision of that change.
+    pub settled_before: u16,
+    pub changed: u64,
+    /// Whether the published choice is a trial.
+    pub is_tried: bool,
+    /// The published choice before `choice`, and the decision of that change.
+    pub left: u16,
+    pub left_at: u64,
+    /// The option in the target, the better choice whose gain is being summed.
+    pub target: u16,
+    /// The effect of the last change.
+    pub lever: Lever,
+    /// The reason for the choice.
+    pub reason: Reason,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self::new(NO_CHOICE)
+    }
+}
+
+impl Kept {
+    /// The state of a setting with its first choice.
+    pub fn new(choice: u16) -> Self {
+        Self {
+            choice,
+            settled: choice,
+            settled_before: choice,
+            changed: 0,
+            is_tried: false,
+            left: NO_CHOICE,
+            left_at: 0,
+            target: choice,
+            lever: Lever::default(),
+            reason: Reason::default(),
+        }
+    }
+}
