@@ -37,7 +37,7 @@ pub struct Decision {
     pub chosen: Net,
     /// Mean + sigmas × deviation of the choice. It is compared with `capacity`.
     pub burden: [f64; LANES],
-    /// The limit, or with [`Burdens::Relative`] its estimate in the host's unit.
+    /// The limit, or with [`Burdens::Relative`](super::Burdens) its estimate in the host's unit.
     pub capacity: [f64; LANES],
     /// Excess of the burden over the capacity; 0 when feasible.
     pub excess: [f64; LANES],

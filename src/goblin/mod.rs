@@ -10,6 +10,17 @@
 //! knapsack, solves it, and tries an unknown option where there is room (`explore`). [`Goblin::update`] does both.
 //!
 //! Neither half allocates: memory is reserved when settings are added.
+//!
+//! # Rooms
+//! Each room owns its state, and uses only those above it in this list:
+//! * `learn`: the costs of options. It has estimates by task, recent decisions, and corrections of forecasts.
+//! * `question`: the settings and strategies of the host, and the knapsack that they make.
+//! * `choose`: the choices in force, and when a better one replaces them.
+//! * `explore`: trials of options with unknown cost.
+//! * `record`: the commands of the host, their recording and replay.
+//!
+//! `core` calls them in order: `measure` and `decide` are the two halves of a frame, `settings` the calls that
+//! change settings, `query` those that change nothing. All constants are in `tuning`.
 #![forbid(unsafe_code)]
 
 mod choose;

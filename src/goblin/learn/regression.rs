@@ -166,8 +166,26 @@ impl Regression {
             self.begin_with(total, limit, highest);
         }
         self.add_variance(REGRESSION.common_noise, REGRESSION.own_noise);
-        let count = self.owners.len();
         let expected: f64 = self.row.iter().zip(&self.coefficients).map(|(unit, x)| unit * x).sum();
+        let uncertainty = self.find_gain();
+        // Rounding can make this variance negative, and totals of 0 have no noise at all.
+        let strays = self.noise + self.spread();
+        let variance = (uncertainty.max(0.0) + strays).max(REGRESSION.least_variance);
+        let (residual, deviation) = (total - expected, variance.sqrt());
+        let normalised = (residual / deviation).clamp(-REGRESSION.most_bias_term, REGRESSION.most_bias_term);
+        self.bias += (normalised - self.bias) / REGRESSION.bias_memory;
+        let most = REGRESSION.residual_deviations * deviation;
+        let residual = residual.max(-most).min(most);
+        self.correct(residual, variance);
+        self.noise = (REGRESSION.rest_deviation * total).powi(2);
+        self.learn_spreads(residual * residual - variance);
+        self.detect_change();
+        uncertainty <= REGRESSION.known * strays
+    }
+
+    /// Set the gain to the covariances times the equation. Returns the variance of the equation's total.
+    fn find_gain(&mut self) -> f64 {
+        let count = self.owners.len();
         if self.has_covariances() {
             for (index, gain) in self.gain.iter_mut().enumerate() {
                 let covariances = &self.covariances[index * count..][..count];
@@ -178,31 +196,26 @@ impl Regression {
                 *gain = variance * unit;
             }
         }
-        let uncertainty: f64 = self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum();
-        // Rounding can make this variance negative, and totals of 0 have no noise at all.
-        let strays = self.noise + self.spread();
-        let variance = (uncertainty.max(0.0) + strays).max(REGRESSION.least_variance);
-        let off = total - expected;
-        let deviation = variance.sqrt();
-        self.bias += ((off / deviation).clamp(-REGRESSION.most_bias_term, REGRESSION.most_bias_term) - self.bias)
-            / REGRESSION.bias_memory;
-        let off = off.max(-REGRESSION.residual_deviations * deviation).min(REGRESSION.residual_deviations * deviation);
+        self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum()
+    }
+
+    /// Correct the coefficients and their covariances by a residual with this variance.
+    fn correct(&mut self, residual: f64, variance: f64) {
         for (x, gain) in self.coefficients.iter_mut().zip(&self.gain) {
-            *x += gain / variance * off;
+            *x += gain / variance * residual;
         }
         self.shrink(variance);
         let least = REGRESSION.least_coefficient * self.scale;
         self.coefficients.iter_mut().skip(1).for_each(|x| *x = x.max(least));
-        self.noise = (REGRESSION.rest_deviation * total).powi(2);
-        self.learn_spreads(off * off - variance);
+    }
+
+    /// Add variance if the residuals have been on one side, because the costs have changed.
+    fn detect_change(&mut self) {
         if self.bias.abs() > REGRESSION.most_bias {
             self.bias = 0.0;
-            self.add_variance(
-                REGRESSION.added_deviation * REGRESSION.added_deviation,
-                REGRESSION.added_own * REGRESSION.added_deviation * REGRESSION.added_deviation,
-            );
+            let added = REGRESSION.added_deviation * REGRESSION.added_deviation;
+            self.add_variance(added, REGRESSION.added_own * REGRESSION.added_deviation * REGRESSION.added_deviation);
         }
-        uncertainty <= REGRESSION.known * strays
     }
 
     /// Variance of the equation's total from the spread of its options.
