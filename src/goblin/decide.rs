@@ -161,34 +161,21 @@ impl Core {
     /// Publish the choices and remember them. Returns their totals and the number of changes.
     fn publish(&mut self, settled: &Settled, other_strategy: bool, frame: &Frame<'_>) -> (Net, u32) {
         let decision = self.learn.history.begin();
-        let (mut sum, mut changes, mut visible, mut reversals) = (Sum::default(), 0, 0.0, 0);
-        let reversal = frame.config.decisions_of(TUNING.pace.reversal_seconds);
+        let (changes, visible, reversals) = self.count_changes(decision);
         let Self { lanes, learn, question, choose, explore, published, .. } = self;
         let (formulation, strategies) = (&question.formulation, &question.strategies);
         let economies = frame.economies;
         let facts = Facts { settled, formulation, strategies, lanes, economies, decision, other_strategy };
+        let mut sum = Sum::default();
         let edition = published.write(decision);
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
-            let position = entry.position;
-            let setting = question.setting(position);
-            let kept = &mut choose.kept[position];
-            if kept.choice != choice {
-                changes += 1;
-                if choice != NO_CHOICE {
-                    explore.note_chosen(position, usize::from(choice), decision);
-                }
-                if !setting.is_trim {
-                    visible += setting.noticeability();
-                    reversals += u32::from(kept.left == choice && kept.left_at + reversal >= decision);
-                    (kept.left, kept.left_at) = (kept.choice, decision);
-                }
-            }
+            let (position, option) = (entry.position, usize::from(choice));
+            let (setting, kept) = (question.setting(position), &mut choose.kept[position]);
             kept.choice = choice;
             edition.set(position, choice);
             if choice == NO_CHOICE {
                 continue;
             }
-            let option = usize::from(choice);
             let work = setting.work_of(option) * strategies.work(position, option);
             learn.history.give(decision, position, Given { choice, work });
             let value = strategies.value_of(setting, position, option);
@@ -203,6 +190,30 @@ impl Core {
         choose.pace.pay(visible, reversals);
         sum.add(0.0, &formulation.beside[..lanes.count()], 1.0);
         (Net::of(&sum, lanes), changes)
+    }
+
+    /// Note the choices that differ from the published ones. Returns their number, that of visible changes, and that of
+    /// reversals.
+    fn count_changes(&mut self, decision: u64) -> (u32, f64, u32) {
+        let (mut changes, mut visible, mut reversals) = (0, 0.0, 0);
+        let reversal = self.config.decisions_of(TUNING.pace.reversal_seconds);
+        let Self { question, choose, explore, .. } = self;
+        for (entry, &choice) in question.formulation.entries.iter().zip(&question.formulation.choices) {
+            let (setting, kept) = (question.setting(entry.position), &mut choose.kept[entry.position]);
+            if kept.choice == choice {
+                continue;
+            }
+            changes += 1;
+            if choice != NO_CHOICE {
+                explore.note_chosen(entry.position, usize::from(choice), decision);
+            }
+            if !setting.is_trim {
+                visible += setting.noticeability();
+                reversals += u32::from(kept.left == choice && kept.left_at + reversal >= decision);
+                (kept.left, kept.left_at) = (kept.choice, decision);
+            }
+        }
+        (changes, visible, reversals)
     }
 
     /// Store the forecast of the decision on every lane.

@@ -53,18 +53,8 @@ impl Regression {
         let is_other = |owner: &&Owner| owner.position != position as u32 && **owner != REST;
         let kept = self.owners.iter().filter(is_other).count();
         let count = 1 + kept + units.len();
-        let has_covariances = count <= REGRESSION.most_covariances;
-        let mut fresh = Self {
-            owners: try_filled(REST, count)?,
-            starts: try_filled(0, self.starts.len().max(position + 1))?,
-            units: try_filled(1.0, count)?,
-            coefficients: try_filled(self.scale, count)?,
-            covariances: try_filled(0.0, if has_covariances { count * count } else { count })?,
-            row: try_filled(0.0, count)?,
-            gain: try_filled(0.0, count)?,
-            spreads: try_filled(REGRESSION.first_spread * REGRESSION.first_spread, count)?,
-            ..self.numbers()
-        };
+        let mut fresh = self.with_room(count, position)?;
+        // The index of each coefficient before; `usize::MAX` for a new one.
         let mut from = try_filled(usize::MAX, count)?;
         from[0] = if self.owners.is_empty() { usize::MAX } else { 0 };
         let mut next = 1;
@@ -81,25 +71,42 @@ impl Regression {
             fresh.starts[owner.position as usize] = index as u32;
         }
         fresh.begin();
+        self.copy_to(&mut fresh, &from);
+        *self = fresh;
+        Ok(())
+    }
+
+    /// A filter with this many coefficients, and with the scalar state of this one.
+    fn with_room(&self, count: usize, position: usize) -> Result<Self> {
+        let Self { scale, noise, bias, .. } = *self;
+        let has_covariances = count <= REGRESSION.most_covariances;
+        Ok(Self {
+            owners: try_filled(REST, count)?,
+            starts: try_filled(0, self.starts.len().max(position + 1))?,
+            units: try_filled(1.0, count)?,
+            coefficients: try_filled(scale, count)?,
+            covariances: try_filled(0.0, if has_covariances { count * count } else { count })?,
+            row: try_filled(0.0, count)?,
+            gain: try_filled(0.0, count)?,
+            spreads: try_filled(REGRESSION.first_spread * REGRESSION.first_spread, count)?,
+            scale,
+            noise,
+            bias,
+        })
+    }
+
+    /// Copy the coefficients that were there before, at the indices `from`. New coefficients are independent of the old
+    /// ones. Otherwise the matrix would not be a valid covariance.
+    fn copy_to(&self, fresh: &mut Self, from: &[usize]) {
         for (to, &at) in from.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
             fresh.coefficients[to] = self.coefficients[at];
             fresh.spreads[to] = self.spreads[at];
             for (other, &other_at) in from.iter().enumerate() {
-                // New coefficients are independent of the old ones. Otherwise the matrix would not be a valid
-                // covariance.
                 let covariance = if other_at == usize::MAX { 0.0 } else { self.covariance(at, other_at) };
                 *fresh.covariance_mut(to, other) = covariance;
                 *fresh.covariance_mut(other, to) = covariance;
             }
         }
-        *self = fresh;
-        Ok(())
-    }
-
-    /// The scalar state, without the lists.
-    fn numbers(&self) -> Self {
-        let Self { scale, noise, bias, .. } = *self;
-        Self { scale, noise, bias, ..Self::default() }
     }
 
     /// Set the host's burden of an option.

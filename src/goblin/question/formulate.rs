@@ -3,9 +3,9 @@
 use super::Question;
 use super::formulation::{Bar, Entry, Formulation};
 use super::setting::Setting;
+use super::strategy::Strategies;
 use crate::goblin::config::{Burdens, Config, LANES};
 use crate::goblin::learn::Learn;
-use crate::goblin::learn::task::Task;
 use crate::knapsack::NO_CHOICE;
 use crate::knapsack::several::Weight;
 use crate::profile::{Blind, Burden, Rules, Source, estimate};
@@ -22,6 +22,9 @@ pub struct Held {
 
 /// Inputs that are common to all burdens of a frame.
 struct Present<'a> {
+    config: &'a Config,
+    learn: &'a Learn,
+    strategies: &'a Strategies,
     rules: Rules,
     /// Present over past burdens, and the common factor, by governed lane.
     ratios: &'a [f64],
@@ -34,46 +37,18 @@ impl Question {
     pub fn formulate(&mut self, config: &Config, learn: &Learn, common: &[f64; LANES], held: impl Fn(usize) -> Held) {
         let lanes = learn.calibrations.len();
         let Self { settings, option_count, strategies, formulation } = self;
-        let present = Present { rules: config.rules(), ratios: &learn.ratios[..lanes], common: &common[..lanes] };
+        let (ratios, common) = (&learn.ratios[..lanes], &common[..lanes]);
+        let present = Present { config, learn, strategies, rules: config.rules(), ratios, common };
         formulation.begin(lanes, *option_count);
         let mut end = 0;
         for (position, setting) in settings.iter().filter(|(_, setting)| setting.enabled) {
             let start = end;
             end += setting.options.len();
-            let task = learn.tasks.at(setting.task);
-            let work = |option: usize| strategies.work(position, option);
-            let known = if !setting.has_burden {
-                true
-            } else if config.burdens == Burdens::Learned {
-                weigh_learned(formulation, &present, setting, task, &work, start)
-            } else {
-                let weights = &mut formulation.weights[start * lanes..end * lanes];
-                let known = match config.burdens {
-                    Burdens::Totals => {
-                        let works = (0..setting.options.len()).map(|option| setting.work_of(option));
-                        learn.regression.weigh(position, works, lanes, weights)
-                    }
-                    _ => weigh_relative(setting, lanes, weights),
-                };
-                if strategies.active() != 0 {
-                    let options = weights.chunks_exact_mut(lanes).enumerate();
-                    options.for_each(|(option, all)| all.iter_mut().for_each(|weight| weight.mean *= work(option)));
-                }
-                known
-            };
-            formulation.values.extend(setting.options.iter().map(|option| option.value));
-            if strategies.active() != 0 {
-                let values = formulation.values[start..].iter_mut().enumerate();
-                values.for_each(|(option, value)| *value = strategies.value_of(setting, position, option));
-            }
-            let held = held(position);
-            restrict(formulation, setting, known, start, held.resting);
-            if setting.has_burden && config.explore_value != 0.0 {
-                for (option, value) in formulation.values[start..].iter_mut().enumerate() {
-                    let samples = task.best_known(setting.cell(option)).run.count();
-                    *value += if samples < u64::from(config.measure_quota) { config.explore_value } else { 0.0 };
-                }
-            }
+            let known = !setting.has_burden || present.weigh(formulation, position, setting, start);
+            present.add_values(formulation, position, setting);
+            let Held { choice, resting } = held(position);
+            restrict(formulation, setting, known, start, resting);
+            present.add_explore_value(&mut formulation.values[start..], setting);
             formulation.entries.push(Entry {
                 position,
                 start,
@@ -82,7 +57,7 @@ impl Question {
                 price: 0.0,
                 price_per_gain: 0.0,
                 price_per_loss: 0.0,
-                held: held.choice,
+                held: choice,
                 back: NO_CHOICE,
                 price_of_return: 1.0,
                 forced: NO_CHOICE,
@@ -93,37 +68,76 @@ impl Question {
     }
 }
 
-/// Estimate the burdens of the setting whose options begin at `start`, for the present work. Returns whether any burden
-/// is known.
-fn weigh_learned(
-    formulation: &mut Formulation,
-    present: &Present<'_>,
-    setting: &Setting,
-    task: &Task,
-    work: &impl Fn(usize) -> f64,
-    start: usize,
-) -> bool {
-    let Present { rules, ratios, common } = present;
-    let (lanes, count) = (ratios.len(), setting.options.len());
-    let Formulation { burdens, weights, bars, .. } = formulation;
-    let (weights, bars) = (&mut weights[start * lanes..], &mut bars[start..][..count]);
-    let mut known = false;
-    burdens.resize(task.cells, Burden::default());
-    for (lane, (&ratio, common)) in ratios.iter().zip(*common).enumerate() {
-        if !estimate(rules, task.learned(lane), task.past(lane), ratio, burdens) {
-            continue;
+impl Present<'_> {
+    /// Estimate the burdens of the setting whose options begin at `start`. Returns whether any burden is known.
+    fn weigh(&self, formulation: &mut Formulation, position: usize, setting: &Setting, start: usize) -> bool {
+        if self.config.burdens == Burdens::Learned {
+            return self.weigh_learned(formulation, position, setting, start);
         }
-        known = true;
-        for (option, (desc, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
-            let burden = &burdens[setting.cell(option)];
-            let normal = clamped(burden.normal.scaled(setting.work * desc.work * work(option) * common));
-            weights[option * lanes + lane] = Weight { mean: normal.mean, variance: normal.variance };
-            if burden.source == Source::Blind && rules.blind == Blind::Cautious {
-                *bar = Bar::Untried;
+        let (lanes, count) = (self.ratios.len(), setting.options.len());
+        let weights = &mut formulation.weights[start * lanes..][..count * lanes];
+        let known = if self.config.burdens == Burdens::Totals {
+            let works = (0..count).map(|option| setting.work_of(option));
+            self.learn.regression.weigh(position, works, lanes, weights)
+        } else {
+            weigh_relative(setting, lanes, weights);
+            true
+        };
+        if self.strategies.active() != 0 {
+            for (option, all) in weights.chunks_exact_mut(lanes).enumerate() {
+                let work = self.strategies.work(position, option);
+                all.iter_mut().for_each(|weight| weight.mean *= work);
             }
         }
+        known
     }
-    known
+
+    /// Add the values of a setting under the active strategy.
+    fn add_values(&self, formulation: &mut Formulation, position: usize, setting: &Setting) {
+        if self.strategies.active() == 0 {
+            formulation.values.extend(setting.options.iter().map(|option| option.value));
+        } else {
+            let options = 0..setting.options.len();
+            formulation.values.extend(options.map(|option| self.strategies.value_of(setting, position, option)));
+        }
+    }
+
+    /// Raise the values of options with fewer samples than the quota.
+    fn add_explore_value(&self, values: &mut [f64], setting: &Setting) {
+        if !setting.has_burden || self.config.explore_value == 0.0 {
+            return;
+        }
+        let task = self.learn.tasks.at(setting.task);
+        for (option, value) in values.iter_mut().enumerate() {
+            let samples = task.best_known(setting.cell(option)).run.count();
+            *value += if samples < u64::from(self.config.measure_quota) { self.config.explore_value } else { 0.0 };
+        }
+    }
+
+    /// Estimate the burdens from samples, for the present work.
+    fn weigh_learned(&self, formulation: &mut Formulation, position: usize, setting: &Setting, start: usize) -> bool {
+        let (task, work) = (self.learn.tasks.at(setting.task), |option| self.strategies.work(position, option));
+        let (lanes, count) = (self.ratios.len(), setting.options.len());
+        let Formulation { burdens, weights, bars, .. } = formulation;
+        let (weights, bars) = (&mut weights[start * lanes..], &mut bars[start..][..count]);
+        let mut known = false;
+        burdens.resize(task.cells, Burden::default());
+        for (lane, (&ratio, common)) in self.ratios.iter().zip(self.common).enumerate() {
+            if !estimate(&self.rules, task.learned(lane), task.past(lane), ratio, burdens) {
+                continue;
+            }
+            known = true;
+            for (option, (desc, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
+                let burden = &burdens[setting.cell(option)];
+                let normal = clamped(burden.normal.scaled(setting.work * desc.work * work(option) * common));
+                weights[option * lanes + lane] = Weight { mean: normal.mean, variance: normal.variance };
+                if burden.source == Source::Blind && self.rules.blind == Blind::Cautious {
+                    *bar = Bar::Untried;
+                }
+            }
+        }
+        known
+    }
 }
 
 /// Exclude options of the setting whose options begin at `start`; untried ones are marked already. While no burden of
@@ -173,11 +187,10 @@ fn restrict(formulation: &mut Formulation, setting: &Setting, known: bool, start
 }
 
 /// Weights from the host's relative burdens, on the first governed lane.
-fn weigh_relative(setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bool {
+fn weigh_relative(setting: &Setting, lanes: usize, weights: &mut [Weight]) {
     for (option, desc) in setting.options.iter().enumerate() {
         weights[option * lanes].mean = desc.relative_burden * setting.work_of(option);
     }
-    true
 }
 
 /// Clamp an estimate: a past profile may hold any finite numbers, and the solver needs headroom for sums.
