@@ -49,6 +49,9 @@ pub struct Explorer {
     /// The present trial after the learning phase, and the first decision of the next.
     probe: Option<Probe>,
     next_probe: u64,
+    /// No setting makes room for such a trial before this decision. The first room is made late, so that other trials are
+    /// over and the account of changes is not spent. 0 before the first trial.
+    next_room: u64,
     totals: totals::State,
     /// Until this decision the host's trial window is open: more risk is allowed.
     window_end: u64,
@@ -207,7 +210,7 @@ impl Explorer {
         }
         self.guesses.decay_caution();
         if !scope.choose.pace.is_free() {
-            return Ok(self.probe(question, scope, chosen));
+            return self.probe(question, scope, chosen);
         }
         self.probe = None;
         self.explore_freely(question, scope, chosen)

@@ -1,11 +1,13 @@
 //! Trials after the learning phase: one of one setting at a time, which lasts a second so that it does not look like a
-//! flicker.
+//! flicker. Other settings make room for an option of which little is known, if it fits in no other way; this is rare.
 
+use super::candidate::Cause;
 use super::guess::typical_steps;
 use super::{Explorer, Scope, TRIAL, Trial, fit};
+use crate::base::Result;
 use crate::goblin::config::LANES;
 use crate::goblin::question::Question;
-use crate::goblin::question::formulation::{Bar, Weighed};
+use crate::goblin::question::formulation::{Bar, Formulation, Weighed, weigh};
 use crate::knapsack::several::Weight;
 
 /// A trial that lasts a second.
@@ -18,31 +20,50 @@ pub struct Probe {
     /// Its assumed cost until it is measured.
     guess: [Weight; LANES],
     began: u64,
+    /// The settings that make room for it.
+    moved: [Option<Moved>; TRIAL.most_changes],
+}
+
+/// A setting that makes room for a trial.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    position: usize,
+    settled: u16,
+    /// Its choice during the trial.
+    choice: u16,
 }
 
 impl Explorer {
     /// Continue the present trial, or begin another one. Returns the totals and the number of trials.
-    pub(super) fn probe(&mut self, question: &mut Question, scope: Scope<'_>, chosen: Weighed) -> (Weighed, u32) {
+    pub(super) fn probe(
+        &mut self,
+        question: &mut Question,
+        scope: Scope<'_>,
+        chosen: Weighed,
+    ) -> Result<(Weighed, u32)> {
         if let Some(probe) = self.probe {
             if let Some(found) = go_on(&probe, question, scope, &chosen) {
-                return (found, 1);
+                return Ok((found, 1));
             }
             self.probe = None;
         }
         let (now, choose) = (scope.frame.now, scope.choose);
         let is_quiet = now > choose.target.last_change() + TRIAL.quiet;
         if now < self.next_probe || !is_quiet || !chosen.feasible || choose.pace.allowance() < 2 {
-            return (chosen, 0);
+            return Ok((chosen, 0));
         }
-        self.begin_probe(question, scope, &chosen).map_or((chosen, 0), |found| (found, 1))
+        Ok(self.begin_probe(question, scope, &chosen)?.map_or((chosen, 0), |found| (found, 1)))
     }
 
     /// Begin the first trial that fits and gains.
-    fn begin_probe(&mut self, question: &mut Question, scope: Scope<'_>, chosen: &Weighed) -> Option<Weighed> {
+    fn begin_probe(&mut self, question: &mut Question, scope: Scope<'_>, chosen: &Weighed) -> Result<Option<Weighed>> {
         let frame = scope.frame;
         let risky = self.risky(frame, false);
         let risky = &risky[..frame.economies.len()];
         let steps = typical_steps(&question.formulation, frame.economies);
+        if self.next_room == 0 {
+            self.next_room = frame.now + TRIAL.room_interval;
+        }
         for at in self.order(question) {
             self.give_up(question, frame, at);
             let Some((option, cause)) = self.next_trial(question, scope, at) else { continue };
@@ -51,16 +72,52 @@ impl Explorer {
             let mut trial = self.trial(question, scope, at, option, cause, chosen.feasible, &steps);
             trial.must_gain = true;
             let against = if trial.guessed.1 > 0.0 { risky } else { frame.economies };
-            let found = fit::in_place(&mut question.formulation, &trial, chosen, against);
+            let formulation = &mut question.formulation;
+            let mut found = fit::in_place(formulation, &trial, chosen, against);
+            let is_little_known = matches!(cause, Cause::Unknown | Cause::FewSamples | Cause::Confirm);
+            let may_solve = frame.now >= self.next_room && formulation.solved < TRIAL.most_solves;
+            if found.is_none() && is_little_known && may_solve {
+                found = fit::attempt(formulation, scope, &trial, chosen, against)?;
+                self.next_room = frame.now + if found.is_some() { TRIAL.room_interval } else { TRIAL.retry_wait };
+            }
             self.note(question, scope, &trial, found.is_some());
             let Some(found) = found else { continue };
             self.cursor = at + 1;
             self.next_probe = frame.now + TRIAL.interval;
-            self.probe = Some(Probe { position, option: option as u16, settled, guess: trial.guess, began: frame.now });
-            return Some(found);
+            let (guess, moved) = (trial.guess, moved(&question.formulation, scope, at));
+            self.probe = Some(Probe { position, option: option as u16, settled, guess, began: frame.now, moved });
+            return Ok(Some(found));
         }
-        None
+        Ok(None)
     }
+}
+
+/// The settings that the trial at this entry has moved.
+fn moved(formulation: &Formulation, scope: Scope<'_>, at: usize) -> [Option<Moved>; TRIAL.most_changes] {
+    let pairs = formulation.entries.iter().zip(&formulation.choices).enumerate();
+    let others = pairs.filter(|(other, _)| *other != at).map(|(_, pair)| pair);
+    let mut others = others.filter_map(|(entry, &choice)| {
+        let (position, settled) = (entry.position, scope.choose.kept[entry.position].settled);
+        (settled != choice).then_some(Moved { position, settled, choice })
+    });
+    std::array::from_fn(|_| others.next())
+}
+
+/// Change the choices of moved settings to what `to` says. False if one of them has changed otherwise, or that option may
+/// not be chosen.
+fn make_room(formulation: &mut Formulation, moved: &[Option<Moved>], to: impl Fn(&Moved) -> u16) -> bool {
+    moved.iter().flatten().all(|moved| {
+        let at = formulation.entries.iter().position(|entry| entry.position == moved.position);
+        let Some(at) = at else { return false };
+        let (entry, to) = (formulation.entries[at], to(moved));
+        let option = entry.start + usize::from(to);
+        let may = option < entry.end && formulation.bars[option] == Bar::Free;
+        if may && [moved.settled, moved.choice].contains(&formulation.choices[at]) {
+            formulation.choices[at] = to;
+            return true;
+        }
+        false
+    })
 }
 
 /// Continue the present trial while it is allowed.
@@ -79,5 +136,13 @@ fn go_on(probe: &Probe, question: &mut Question, scope: Scope<'_>, chosen: &Weig
         _ => return None,
     };
     let trial = Trial::of_known(at, usize::from(probe.option), weights);
-    fit::in_place(formulation, &trial, chosen, scope.frame.held)
+    let found = make_room(formulation, &probe.moved, |moved| moved.choice).then(|| {
+        let beside = weigh(&formulation.sum(&formulation.choices), scope.frame.held);
+        fit::in_place(formulation, &trial, &Weighed { feasible: chosen.feasible, ..beside }, scope.frame.held)
+    });
+    let found = found.flatten();
+    if found.is_none() {
+        make_room(formulation, &probe.moved, |moved| moved.settled);
+    }
+    found
 }

@@ -87,3 +87,39 @@ fn optimistic_estimates_do_not_use_the_common_anomaly() {
         assert_eq!(unmeasured < 1.05, exploration == Exploration::Optimistic, "{exploration:?}: {unmeasured}");
     }
 }
+
+/// The most value of choices with a total cost within `limit`, by trying all.
+fn best_value(settings: &[(Id, Vec<f64>)], values: &[Vec<f64>], limit: f64) -> f64 {
+    let Some(((_, costs), values_of_first)) = settings.first().zip(values.first()) else { return 0.0 };
+    let rest = |cost: f64| best_value(&settings[1..], &values[1..], limit - cost);
+    let fits = costs.iter().zip(values_of_first).filter(|(cost, _)| **cost <= limit);
+    fits.map(|(&cost, value)| value + rest(cost)).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// In these of 200 machines, an option that is part of the best choice was not tried within 3 or 20 minutes before other
+/// settings made room for it. They then had .66 to .95 of the best value.
+#[test]
+fn little_known_options_that_are_part_of_the_best_choice_are_tried_within_twenty_minutes() {
+    for seed in [59, 88, 165, 166, 194u64] {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut dice = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut goblin = Goblin::new(&config(10.0)).unwrap();
+        let (mut settings, mut worth) = (Vec::new(), Vec::new());
+        for n in 0..5 {
+            let (value, cost) = (1.0 + 9.0 * dice(), 0.3 + 3.0 * dice());
+            let values: Vec<f64> = (0..4).map(|option| (f64::from(option) + 0.8 * dice()) * value).collect();
+            let costs: Vec<f64> = (0..4).map(|option| 0.2 + (f64::from(option) + 0.8 * dice()) * cost).collect();
+            settings.push((add(&mut goblin, &format!("setting {n}"), &values), costs));
+            worth.push(values);
+        }
+        // The noise of 2 % takes a little of the limit.
+        let best = best_value(&settings, &worth, 9.86);
+        run(&mut goblin, &settings, 60 * 60 * 20, &mut || 0.98 + 0.04 * dice());
+        let made = choices(&goblin, &settings);
+        let value: f64 = worth.iter().zip(&made).map(|(values, &choice)| values[usize::from(choice)]).sum();
+        assert!(value >= 0.97 * best, "seed {seed}: {made:?}, {value} of {best}");
+    }
+}

@@ -37,6 +37,8 @@ constants! {
         length: u64 = 60,
         interval: u64 = 3600,
         quiet: u64 = 60,
+        /// Decisions between two trials for which other settings make room, after the learning phase. Not measured alone.
+        room_interval: u64 = 19_200,
     }
 }
 
