@@ -21,7 +21,7 @@ use crate::base::Result;
 use crate::goblin::config::{Burdens, LANES};
 use crate::goblin::frame::Frame;
 use crate::goblin::question::Question;
-use crate::goblin::question::formulation::{Entry, Formulation, Weighed, weigh};
+use crate::goblin::question::formulation::{Entry, Formulation, Sum, Weighed, weigh};
 use crate::goblin::tuning::{self, TUNING};
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
@@ -174,7 +174,7 @@ impl Choose {
         let found = self.load_target(formulation).then(|| weigh(&formulation.sum(&formulation.found), frame.economies));
         let gained = found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
         self.target.sum += gained;
-        self.target.exists = self.target.sum > 0.0 && gain < HYSTERESIS.replaced_at * gained;
+        self.target.exists = self.target.sum > 0.0 && gain < HYSTERESIS.replaced_at * gained.max(self.target.sought);
     }
 
     /// Whether to search for a target now.
@@ -198,7 +198,13 @@ impl Choose {
 
     /// Search for a better choice whose changes pay for themselves: first inside the band, and with totals only also
     /// outside. Returns its totals and its gain; minus infinity without one.
-    fn search(&self, question: &mut Question, frame: &Frame<'_>, held: &Weighed, gain: f64) -> Result<(Weighed, f64)> {
+    fn search(
+        &mut self,
+        question: &mut Question,
+        frame: &Frame<'_>,
+        held: &Weighed,
+        gain: f64,
+    ) -> Result<(Weighed, f64)> {
         let stake = question.formulation.at_stake(held.sum.value);
         let horizon = if self.is_exploring(frame) { PRICE.free_horizon } else { PRICE.horizon };
         let mut penalty = 1.0 / horizon.max((frame.now - self.target.changed) as f64);
@@ -208,7 +214,9 @@ impl Choose {
             && self.target.widening(frame.now) < HYSTERESIS.narrow_band;
         let (mut found, mut gained) = (Weighed::default(), f64::NEG_INFINITY);
         for limits in [&banded[..frame.economies.len()], frame.economies] {
-            (found, gained) = self.search_within(question, frame, held, limits, &mut penalty)?;
+            let is_part;
+            (found, gained, is_part) = self.search_within(question, frame, held, limits, &mut penalty)?;
+            self.target.sought = if is_part { gain } else { 0.0 };
             if !may_ignore_band || gained > HYSTERESIS.least_banded_gain * gain {
                 break;
             }
@@ -217,25 +225,31 @@ impl Choose {
     }
 
     /// Search for a better choice with as many changes as the pace allows: the price rises until the changes are few
-    /// enough.
+    /// enough. Where all changes gain about the same, a price allows either all of them or none, and the best part of them
+    /// gains more; then the last result is true.
     fn search_within(
-        &self,
+        &mut self,
         question: &mut Question,
         frame: &Frame<'_>,
         held: &Weighed,
         limits: &[Economy],
         penalty: &mut f64,
-    ) -> Result<(Weighed, f64)> {
-        let mut found = Weighed::default();
+    ) -> Result<(Weighed, f64, bool)> {
+        let (mut priced, mut part) = ((Weighed::default(), f64::NEG_INFINITY), None);
         for _ in 0..HYSTERESIS.most_searches {
             question.formulation.solve(limits, rough(frame.effort()), *penalty)?;
             let changed = visible_changes(question);
             let formulation = &mut question.formulation;
-            found = weigh(&formulation.sum(&formulation.found), frame.economies);
+            let found = weigh(&formulation.sum(&formulation.found), frame.economies);
             let gained = found.sum.value - held.sum.value;
             if changed <= self.pace.allowance() as f64 {
-                return Ok((found, gained));
+                priced = (found, gained);
+                break;
             }
+            if part.is_none() && found.feasible {
+                part = Some(self.choose_part(question, limits, held));
+            }
+            let formulation = &mut question.formulation;
             // For fewer changes, each must gain more.
             let each = (gained / changed).max(0.0);
             *penalty = penalty.max(1e-12);
@@ -243,8 +257,51 @@ impl Choose {
                 entry.price += if entry.price_per_gain > 0.0 { each / *penalty } else { 0.0 };
             }
         }
-        found.feasible = false;
-        Ok((found, f64::NEG_INFINITY))
+        if part.is_none_or(|part| part <= priced.1) {
+            return Ok((priced.0, priced.1, false));
+        }
+        let formulation = &mut question.formulation;
+        let may = self.load_target(formulation);
+        let found = weigh(&formulation.sum(&formulation.found), frame.economies);
+        let gained = found.sum.value - held.sum.value;
+        Ok((Weighed { feasible: may && found.feasible, ..found }, gained, true))
+    }
+
+    /// Store some of the changes of the found choices as the target, as many as the pace allows: one after the other the
+    /// one with the largest gain that fits. Returns their gain.
+    fn choose_part(&mut self, question: &Question, limits: &[Economy], held: &Weighed) -> f64 {
+        let formulation = &question.formulation;
+        for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
+            self.kept[entry.position].target = choice;
+        }
+        let (mut sum, mut visible) = (held.sum, 0.0);
+        loop {
+            let mut best: Option<(f64, usize, Sum)> = None;
+            for (at, entry) in changed_entries(formulation) {
+                let (from, to) = (formulation.choices[at], formulation.found[at]);
+                let after = visible + question.setting(entry.position).noticeability();
+                let is_taken = self.kept[entry.position].target == to;
+                if is_taken || from == NO_CHOICE || to == NO_CHOICE || after > self.pace.allowance() as f64 {
+                    continue;
+                }
+                let [from, to] = [from, to].map(|choice| entry.start + usize::from(choice));
+                let gain = formulation.values[to] - formulation.values[from];
+                if gain <= best.as_ref().map_or(0.0, |(most, ..)| *most) {
+                    continue;
+                }
+                let mut changed = sum;
+                changed.add(formulation.values[from], formulation.weights_of(from), -1.0);
+                changed.add(formulation.values[to], formulation.weights_of(to), 1.0);
+                if weigh(&changed, limits).feasible {
+                    best = Some((gain, at, changed));
+                }
+            }
+            let Some((_, at, changed)) = best else { return sum.value - held.sum.value };
+            let position = formulation.entries[at].position;
+            self.kept[position].target = formulation.found[at];
+            visible += question.setting(position).noticeability();
+            sum = changed;
+        }
     }
 
     /// Take the target once it has paid for its changes, as many of them as the switch limit allows in a decision.

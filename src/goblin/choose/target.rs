@@ -12,6 +12,8 @@ pub struct Target {
     pub exists: bool,
     /// Its summed gain, in value times decisions.
     pub sum: f64,
+    /// The gain of the best choice when only a part of its changes became the target; else 0.
+    pub sought: f64,
     /// The decision of the last voluntary change, and that of the last search for a target.
     pub changed: u64,
     pub searched: u64,
@@ -29,6 +31,7 @@ impl Default for Target {
         Self {
             exists: false,
             sum: 0.0,
+            sought: 0.0,
             changed: 0,
             searched: 0,
             change_point: 0,

@@ -209,3 +209,39 @@ fn trim_settings_follow_short_changes_of_all_costs_and_the_others_stay_put() {
     assert!(seen[0] >= seen[1] + 2 * half_seconds, "steps of the resolution, cheap and expensive: {seen:?}");
     assert!(others <= 10, "{others} changes in a minute");
 }
+
+/// After a second in which nothing fits, all settings come back, though they are many more than the rate saves tokens
+/// for. Each gains about the same, so a price for each change allows all of them or none.
+#[test]
+fn quality_comes_back_after_a_short_overload_at_any_rate_and_number_of_settings() {
+    for (count, rate) in [(16, 1.0), (40, 1.0), (9, 0.2), (60, 3.0), (30, 0.5)] {
+        let mut config = Config { overrun_probability: 0.01, changes_per_second: rate, ..Config::default() };
+        config.limits[0] = 5.0 + 0.5 * f64::from(count);
+        let mut goblin = Goblin::new(&config).unwrap();
+        let settings: Vec<Id> = (0..count)
+            .map(|n| {
+                let options = [OptionDesc::worth(0.0), OptionDesc::worth(1.0 + 0.1 * f64::from(n))];
+                goblin.add_setting(&SettingDesc::new(&format!("setting {n}"), &options)).unwrap()
+            })
+            .collect();
+        let rest = goblin.add_setting(&SettingDesc::new("rest", &[OptionDesc::worth(0.0)])).unwrap();
+        let play = |goblin: &mut Goblin, frames: usize, load: f64| {
+            for _ in 0..frames {
+                let decision = goblin.update().unwrap().id;
+                let sample = |burden| Sample { decision, lane: 0, burden, good: true };
+                for &id in &settings {
+                    let burden = if goblin.choice(id).unwrap() == Some(1) { 0.4 } else { 0.1 };
+                    goblin.measure(id, &sample(burden)).unwrap();
+                }
+                goblin.measure(rest, &sample(load)).unwrap();
+            }
+            settings.iter().filter(|&&id| goblin.choice(id).unwrap() == Some(1)).count()
+        };
+        assert_eq!(play(&mut goblin, 3000, 4.0), count as usize);
+        let none = play(&mut goblin, 60, 40.0 + f64::from(count));
+        assert!(none <= count as usize / 4, "{none} of {count} on");
+        // Forced changes are paid back, then the settings come back at the rate; returns cost twice.
+        let wait = (60.0 * (60.0 + 4.0 * f64::from(count) / rate)) as usize;
+        assert_eq!(play(&mut goblin, wait, 4.0), count as usize, "{count} settings at {rate} a second");
+    }
+}
