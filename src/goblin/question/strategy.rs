@@ -265,3 +265,22 @@ pub fn check_strategy(desc: &StrategyDesc, is_replay: bool) -> Result<()> {
     let (incentive, most) = (Number(desc.incentive), Number(LARGEST));
     Err(error!(InvalidArgument, "incentive {incentive} must be a number from -{most:e} to {most:e}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rival_takes_over_once_its_summed_gain_has_paid_and_at_once_if_only_it_fits() {
+        let mut strategies = Strategies::default();
+        strategies.reserve_one().unwrap();
+        strategies.add(&StrategyDesc { limits: [16.0; LANES], incentive: 0.0 });
+        let rank = |score: f64| Rank { fits: true, score, net: score, range: 10.0 };
+        // It gains 3 a frame, and the price is 10.
+        let frame = (1..100).find(|_| strategies.choose(&[rank(5.0), rank(8.0)], 1.0));
+        assert_eq!((frame, strategies.active()), (Some(4), 1));
+        let misfit = Rank { fits: false, score: -0.1, ..rank(8.0) };
+        assert!(strategies.choose(&[rank(1.0), misfit], 1.0));
+        assert_eq!((strategies.active(), strategies.net(0), strategies.net(1)), (0, 1.0, 8.0));
+    }
+}

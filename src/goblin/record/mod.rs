@@ -1,5 +1,5 @@
-//! Recordings of runs: the [commands](command) that a [goblin](mod@goblin) takes, their [recorder], their bytes ([wire])
-//! and their [replay](mod@replay).
+//! Recordings of runs. A [goblin](mod@goblin) takes [commands](command), its [recorder] writes them in the format of
+//! [wire], and a [replay](mod@replay) repeats them.
 
 pub mod command;
 pub mod goblin;

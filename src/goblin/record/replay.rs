@@ -4,13 +4,18 @@
 //! A truncated or damaged recording is replayed up to that place. Input may be arbitrary bytes: the memory that they
 //! request is limited by their number, and a call that the goblin rejects ends the replay.
 
-use crate::base::{Code, Error, Id, Result, error, try_push};
-use crate::knapsack::NO_CHOICE;
-use crate::profile::{Estimate, MAX_OPTIONS, Profile};
-
+use super::goblin::Goblin;
 use super::recorder::plus_one;
 use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, MOST_PAYLOAD, Wire, tag};
-use crate::goblin::{Axis, Config, Goblin, MOST_AXES, OptionDesc, ProductDesc, Sample, SettingDesc, StrategyDesc};
+use crate::base::{Code, Error, Id, Result, error, try_push};
+use crate::goblin::config::{Config, LANES};
+use crate::goblin::learn::harvest::Sample;
+use crate::goblin::question::product::ProductDesc;
+use crate::goblin::question::setting::{OptionDesc, SettingDesc};
+use crate::goblin::question::shape::{Axis, MOST_AXES};
+use crate::goblin::question::strategy::StrategyDesc;
+use crate::knapsack::NO_CHOICE;
+use crate::profile::{Estimate, MAX_OPTIONS, Profile};
 
 /// Memory limit of the goblin in a replay: a constant, plus bytes per byte of the recording.
 const MEMORY: u64 = 128 << 20;
@@ -257,7 +262,7 @@ impl<'a> Reader<'a> {
     }
 
     fn strategy(&mut self) -> Read<StrategyDesc> {
-        let mut desc = StrategyDesc { limits: [0.0; crate::goblin::LANES], incentive: 0.0 };
+        let mut desc = StrategyDesc { limits: [0.0; LANES], incentive: 0.0 };
         wire::strategy(self, &mut desc)?;
         Ok(desc)
     }
