@@ -1,5 +1,5 @@
 //! Trials after the learning phase: one of one setting at a time, which lasts a second so that it does not look like a
-//! flicker. Other settings make room for an option of which little is known, if it fits in no other way; this is rare.
+//! flicker. Other settings make room for an option with few samples, if it fits in no other way; this is rare.
 
 use super::candidate::Cause;
 use super::guess::typical_steps;
@@ -103,8 +103,8 @@ fn moved(formulation: &Formulation, scope: Scope<'_>, at: usize) -> [Option<Move
     std::array::from_fn(|_| others.next())
 }
 
-/// Change the choices of moved settings to what `to` says. False if one of them has changed otherwise, or that option may
-/// not be chosen.
+/// Change the choice of each moved setting to the one that `to` gives. Returns false if a setting has changed otherwise,
+/// or its option may not be chosen.
 fn make_room(formulation: &mut Formulation, moved: &[Option<Moved>], to: impl Fn(&Moved) -> u16) -> bool {
     moved.iter().flatten().all(|moved| {
         let at = formulation.entries.iter().position(|entry| entry.position == moved.position);
