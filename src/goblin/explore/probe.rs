@@ -103,8 +103,8 @@ fn moved(formulation: &Formulation, scope: Scope<'_>, at: usize) -> [Option<Move
     std::array::from_fn(|_| others.next())
 }
 
-/// Change the choice of each moved setting to the one that `to` gives. Returns false if a setting has changed otherwise,
-/// or its option may not be chosen.
+/// Change the choice of each moved setting with `to`. Returns false if a setting has changed otherwise, or its option may
+/// not be chosen.
 fn make_room(formulation: &mut Formulation, moved: &[Option<Moved>], to: impl Fn(&Moved) -> u16) -> bool {
     moved.iter().flatten().all(|moved| {
         let at = formulation.entries.iter().position(|entry| entry.position == moved.position);
