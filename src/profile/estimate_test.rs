@@ -219,6 +219,55 @@ fn estimates_of_a_steady_burden_do_not_follow_chance() {
     assert!(off < 0.05, "{off}");
 }
 
+/// Samples around 5 with noise of 6 % that lasts about 40 frames.
+fn lasting_noise() -> impl Iterator<Item = f64> {
+    let (mut state, mut noise) = (1u64, 0.0);
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let uniform = ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        noise = 0.95 * noise + 0.0975f64.sqrt() * crate::stats::normal_quantile(uniform);
+        5.0 * (1.0 + 0.06 * noise)
+    })
+}
+
+#[test]
+fn estimates_of_a_steady_burden_do_not_follow_lasting_noise() {
+    let (mut sampled, mut squares) = (Learned::NOTHING, 0.0);
+    for (frame, sample) in lasting_noise().take(20_000).enumerate() {
+        sampled.add_unless_hitch(sample, frame as u64);
+        if frame >= 2000 {
+            squares += (mean(&[sampled], 0) / 5.0 - 1.0).powi(2);
+        }
+    }
+    let off = (squares / 18_000.0).sqrt();
+    assert!(off < 0.02, "the estimate strays by {off}");
+}
+
+#[test]
+fn a_lasting_change_under_lasting_noise_is_followed() {
+    let mut sampled = Learned::NOTHING;
+    for (frame, sample) in lasting_noise().take(5000).enumerate() {
+        sampled.add_unless_hitch(if frame < 4000 { sample } else { 1.4 * sample }, frame as u64);
+    }
+    assert!((mean(&[sampled], 0) / 7.0 - 1.0).abs() < 0.06, "{}", mean(&[sampled], 0));
+}
+
+#[test]
+fn lasting_noise_of_an_option_moves_no_other_option() {
+    let mut learned = [Learned::NOTHING; 2];
+    measure(&mut learned, 1, 2.0, 0..100);
+    let (mut frame, mut noise) = (100, lasting_noise());
+    for _ in 0..20 {
+        for sample in noise.by_ref().take(200) {
+            add_to_task(&mut learned, 0, sample, frame);
+            frame += 1;
+        }
+        // The option is chosen again after a pause.
+        frame += 100;
+    }
+    assert!((mean(&learned, 1) - 2.0).abs() < 0.1, "{}", mean(&learned, 1));
+}
+
 /// Samples of an option of a task, one each frame, up and down by 2 %.
 fn measure(learned: &mut [Learned], option: usize, mean: f64, frames: std::ops::Range<u64>) {
     for frame in frames {

@@ -15,15 +15,18 @@
 //! |---|---|
 //! | `running` | [`Running`]: mean and variance of all samples |
 //! | `decayed` | [`Decayed`]: the same with weights that decay each frame, to follow the *current* cost |
+//! | `autocorrelation` | [`Autocorrelation`]: how long noise lasts |
 //! | `histogram` | [`Histogram`]: whole numbers in log-linear buckets, like G. Tene's HdrHistogram |
 //! | `quantile` | [`normal_quantile`]: Wichura's algorithm AS 241 (1988) |
 #![forbid(unsafe_code)]
 
+mod autocorrelation;
 mod decayed;
 mod histogram;
 mod quantile;
 mod running;
 
+pub use autocorrelation::Autocorrelation;
 pub use decayed::Decayed;
 pub use histogram::Histogram;
 pub use quantile::normal_quantile;
