@@ -182,7 +182,7 @@ fn a_trial_changes_one_setting_and_lasts_a_second() {
 
 #[test]
 fn trim_settings_follow_short_changes_of_all_costs_and_the_others_stay_put() {
-    let mut goblin = Goblin::new(&config(16.0)).unwrap();
+    let mut goblin = Goblin::new(&config(15.5)).unwrap();
     let mut machine = Machine::new(9, 0.0);
     renderer(&mut goblin, &mut machine, &[0.0; 6]);
     let steps: Vec<(f64, f64)> = (0..16).map(|step| (f64::from(step), 1.0 + 0.25 * f64::from(step))).collect();
