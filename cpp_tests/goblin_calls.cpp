@@ -100,6 +100,8 @@ std::vector<Call> exclusive_calls(hob_setting_id setting) {
         {"pin", [=](hob_goblin* goblin) { return hob_goblin_pin(goblin, setting, 1); }},
         {"set_enabled", [=](hob_goblin* goblin) { return hob_goblin_set_enabled(goblin, setting, 1); }},
         {"set_switch_scale", [](hob_goblin* goblin) { return hob_goblin_set_switch_scale(goblin, 0.5); }},
+        {"set_thermal_headroom",
+         [](hob_goblin* goblin) { return hob_goblin_set_thermal_headroom(goblin, HOB_LANE_GPU, 0.5); }},
         {"open_trial_window", [](hob_goblin* goblin) { return hob_goblin_open_trial_window(goblin, 2, 0.5); }},
         {"set_options",
          [=](hob_goblin* goblin) {

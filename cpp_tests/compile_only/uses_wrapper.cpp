@@ -216,6 +216,7 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.try_set_enabled(setting, frame.change_count > frame.strategy);
     (void)goblin.try_set_switch_scale(0.5);
     (void)goblin.try_set_switch_scale(setting, 0.5);
+    (void)goblin.try_set_thermal_headroom(HOB_LANE_GPU, 0.5);
     (void)goblin.try_open_trial_window(60, 0.5);
     hob::GoblinOptions options;
     options.desc = *goblin.try_desc();
@@ -334,6 +335,7 @@ void throws_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     goblin.set_enabled(setting, true);
     goblin.set_switch_scale(1);
     goblin.set_switch_scale(setting, 1);
+    goblin.set_thermal_headroom(HOB_LANE_GPU, 0.5);
     goblin.open_trial_window(1, 1);
     goblin.set_desc(goblin.desc());
     goblin.set_tuning(goblin.tuning());

@@ -215,6 +215,10 @@ public:
     Result<void> try_set_switch_scale(Setting setting, double scale) {
         return detail::result_of(hob_goblin_set_setting_switch_scale(capi(), setting.id(), scale));
     }
+    /// Reports the thermal headroom of a lane's device: 0 is cool, at 1 it throttles.
+    Result<void> try_set_thermal_headroom(hob_lane lane, double headroom) {
+        return detail::result_of(hob_goblin_set_thermal_headroom(capi(), lane, headroom));
+    }
     /// Allows more trials for some decisions. Frames with trials may exceed each limit by `share` of it.
     Result<void> try_open_trial_window(uint32_t decisions, double share) {
         return detail::result_of(hob_goblin_open_trial_window(capi(), decisions, share));
@@ -408,6 +412,7 @@ public:
     void set_enabled(Setting setting, bool enabled) { try_set_enabled(setting, enabled).value(); }
     void set_switch_scale(double scale) { try_set_switch_scale(scale).value(); }
     void set_switch_scale(Setting setting, double scale) { try_set_switch_scale(setting, scale).value(); }
+    void set_thermal_headroom(hob_lane lane, double headroom) { try_set_thermal_headroom(lane, headroom).value(); }
     void open_trial_window(uint32_t decisions, double share) { try_open_trial_window(decisions, share).value(); }
     hob_goblin_desc desc() const { return try_desc().value(); }
     void set_desc(const hob_goblin_desc& desc) { try_set_desc(desc).value(); }

@@ -34,6 +34,7 @@ impl Core {
         let (config, lanes, now) = (self.config, self.lanes, self.latest_decision() + 1);
         self.learn.refresh_ratios(&config);
         self.choose.end_rests(&self.question, now);
+        self.step_thermals();
         let other_strategy = self.choose_strategy()?;
         let (slow, fast) = self.formulate();
         self.assume_common_deviations();
@@ -42,7 +43,8 @@ impl Core {
         let economies = self.economies(&lightest, &highest);
         let economies = &economies[..lanes.count()];
         let held = self.learn.held(&config, economies);
-        let frame = Frame { config: &config, now, economies, held: &held[..lanes.count()], slow, fast };
+        let growth = self.learn.growth();
+        let frame = Frame { config: &config, now, economies, held: &held[..lanes.count()], slow, fast, growth };
         let Self { learn, question, choose, explore, .. } = self;
         choose.begin_pace(&frame, explore.is_in_window(now) || config.burdens == Burdens::Totals);
         let settled =
@@ -132,7 +134,8 @@ impl Core {
         let mut economies = [Economy::default(); LANES];
         let limits = *self.limits();
         for (index, lane) in self.lanes.iter().enumerate() {
-            economies[index] = Economy { capacity: limits[lane], sigmas: self.learn.sigmas(&self.config, index) };
+            let capacity = self.choose.thermals[lane].share() * limits[lane];
+            economies[index] = Economy { capacity, sigmas: self.learn.sigmas(&self.config, index) };
         }
         let lane = self.lanes.lane(0);
         if self.config.burdens == Burdens::Relative && limits[lane].is_finite() {

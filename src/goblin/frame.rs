@@ -18,6 +18,9 @@ pub struct Frame<'a> {
     pub slow: [f64; LANES],
     /// The common factor with its fast component.
     pub fast: [f64; LANES],
+    /// The share by which all burdens are expected to grow in the next ten seconds; negative: to fall; see
+    /// [`Drift`](super::learn::drift::Drift).
+    pub growth: [f64; LANES],
 }
 
 impl Frame<'_> {

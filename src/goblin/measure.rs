@@ -84,7 +84,10 @@ impl Core {
                     self.explore.observe(is_over, self.config.trial_risk);
                 }
             }
-            Burdens::Relative if lane == 0 => self.learn.controller.frame_took(sample.burden, limit),
+            Burdens::Relative if lane == 0 => {
+                let share = self.choose.thermals[sample.lane as usize].share();
+                self.learn.controller.frame_took(sample.burden, share * limit);
+            }
             Burdens::Totals if lane == 0 => self.regress(decision, sample.burden, limit),
             Burdens::Relative | Burdens::Totals => {}
         }

@@ -56,6 +56,8 @@ pub trait Governor {
     fn memory_used(&self) -> usize;
     /// The host declares a cut: for so many frames from now on changes are not seen.
     fn declare_cut(&mut self, _frames: u32) {}
+    /// The platform's thermal headroom in 10 s: 1 is the temperature of throttling.
+    fn report_thermal_headroom(&mut self, _headroom: f64) {}
 }
 
 /// The differences from the default configuration.
@@ -190,6 +192,10 @@ impl Governor for Goblins {
 
     fn memory_used(&self) -> usize {
         self.goblin.memory_used()
+    }
+
+    fn report_thermal_headroom(&mut self, headroom: f64) {
+        self.goblin.set_thermal_headroom(LANE as u32, headroom).expect("a headroom in range");
     }
 
     fn declare_cut(&mut self, frames: u32) {

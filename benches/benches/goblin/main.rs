@@ -14,6 +14,7 @@ mod run;
 mod scenario;
 mod suite;
 mod targets;
+mod thermal;
 mod workload;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,6 +41,7 @@ Simulates the goblin on seeded machines and holds it against its targets.
   --list         names of the rows
   --renderer     the renderer-like workloads, nothing else
   --zoo          with --renderer the contest with the documented rules of engines
+  --thermal      half an hour on devices that warm up, nothing else
   --foresight    their oracle knows the noise of the frame before, too
   --check        hold the distributions that the oracle knows against the generator, nothing else
 ";
@@ -57,6 +59,7 @@ struct Options {
     check: bool,
     renderer: bool,
     zoo: bool,
+    thermal: bool,
     foresight: bool,
 }
 
@@ -75,6 +78,7 @@ impl Options {
             check: false,
             renderer: false,
             zoo: false,
+            thermal: false,
             foresight: false,
         }
     }
@@ -94,6 +98,7 @@ impl Options {
             "--check" => self.check = true,
             "--renderer" => self.renderer = true,
             "--zoo" => self.zoo = true,
+            "--thermal" => self.thermal = true,
             "--foresight" => self.foresight = true,
             "--list" => self.list = true,
             _ => return Ok(false),
@@ -162,8 +167,8 @@ fn main() -> std::process::ExitCode {
     hobgoblin_bench::options::run(HELP, Options::new(), Options::take, run)
 }
 
-fn print_renderer(options: &Options) {
-    renderer::print(&renderer::Request {
+fn request(options: &Options) -> renderer::Request<'_> {
+    renderer::Request {
         seeds: options.seeds.unwrap_or(if options.length == Length::Quick { 4 } else { 20 }),
         first_seed: options.first_seed,
         threads: options.threads,
@@ -171,7 +176,7 @@ fn print_renderer(options: &Options) {
         with_curve: options.curve,
         with_zoo: options.zoo,
         foresight: options.foresight,
-    });
+    }
 }
 
 fn run(options: &Options) -> Result<(), String> {
@@ -180,7 +185,11 @@ fn run(options: &Options) -> Result<(), String> {
         return if can_be_believed { Ok(()) } else { Err("the generator is not what the oracle takes it for".into()) };
     }
     if options.renderer {
-        print_renderer(options);
+        renderer::print(&request(options));
+        return Ok(());
+    }
+    if options.thermal {
+        thermal::print(&request(options));
         return Ok(());
     }
     let mut rows = suite::rows(options.length);

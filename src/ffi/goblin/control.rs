@@ -3,7 +3,7 @@
 use hobgoblin_macros::entry;
 
 use super::create::{config_of, hob_goblin, hob_goblin_desc};
-use super::ids::hob_setting_id;
+use super::ids::{hob_lane, hob_setting_id};
 use super::tuning::hob_goblin_tuning;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
@@ -104,6 +104,24 @@ pub extern "C" fn hob_goblin_set_setting_switch_scale(
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_open_trial_window(goblin: *mut hob_goblin, decisions: u32, share: f64) -> hob_result {
     goblin.with(|cell| cell.goblin.open_trial_window(decisions, share))
+}
+
+/// Reports the thermal headroom of the device behind a lane, about once a second.
+/// 0 is cool, and 1 is the heat at which the device throttles: at most 100. NaN is no report. Android's
+/// `getThermalHeadroom(10)` and Unreal's `GetThermalStress` have this scale. To keep more distance, report a greater number.
+///
+/// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The share
+/// changes at most once in ten seconds, and hob_decision.capacity contains it. A minute without a report restores the
+/// whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device throttles.
+/// Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_set_thermal_headroom(
+    goblin: *mut hob_goblin,
+    lane: hob_lane,
+    headroom: f64,
+) -> hob_result {
+    let lane = lane.check("lane")?.0;
+    goblin.with(|cell| cell.goblin.set_thermal_headroom(lane, headroom))
 }
 
 #[cfg(test)]

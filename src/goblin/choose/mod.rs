@@ -3,7 +3,7 @@
 //! The solver's answer moves a little every frame, so the room holds a choice while it fits ([`steady`]). Changes have a
 //! [`price`], and the visible ones are counted ([`pace`]). Between two solves the best choice is estimated ([`watch`]).
 //! TRIM settings use the rest ([`mod@trim`]). Settings that save nothing are found ([`lever`]). Each choice has a
-//! [`reason`], found by [`explain`]. The room owns the choice of each setting and its history ([`kept`]).
+//! [`reason`], found by [`explain`]. A hot device uses less of a limit ([`thermal`]). The room owns the choice of each setting and its history ([`kept`]).
 
 pub mod explain;
 pub mod kept;
@@ -13,14 +13,17 @@ pub mod price;
 pub mod reason;
 pub mod steady;
 pub mod target;
+pub mod thermal;
 pub mod trim;
 pub mod watch;
 
+use super::config::LANES;
 use super::frame::Frame;
 use super::rows::Rows;
 use kept::Kept;
 use pace::Pace;
 use target::Target;
+use thermal::Thermal;
 use watch::Watch;
 
 /// The choices in force.
@@ -33,6 +36,8 @@ pub struct Choose {
     watch: Watch,
     /// The host's factor on the price of changes.
     pub switch_scale: f64,
+    /// The sustainable share of the limit, by the host's lane.
+    pub thermals: [Thermal; LANES],
 }
 
 impl Default for Choose {
@@ -43,6 +48,7 @@ impl Default for Choose {
             pace: Pace::default(),
             watch: Watch::default(),
             switch_scale: 1.0,
+            thermals: [Thermal::default(); LANES],
         }
     }
 }

@@ -190,7 +190,12 @@ impl Choose {
         };
         // One solve per decision is enough, except for a change point.
         let is_late = formulation.solved > 0 && gain < HYSTERESIS.change_point_gain * stake;
+        // While costs drift, one change follows the drift of the next seconds. While they fall, a large gain does not wait.
+        let is_small = gain <= HYSTERESIS.large_gain * stake;
+        let drifts = frame.growth.iter().any(|&growth| growth > 0.0 || (growth < 0.0 && is_small));
+        let settles = drifts && frame.now < self.target.last_change() + frame.config.decisions_of(TUNING.drift.ahead);
         gain > HYSTERESIS.least_gain * stake
+            && !settles
             && frame.now >= self.target.searched + wait
             && !is_late
             && self.pace.allowance() > 0
@@ -345,7 +350,9 @@ impl Choose {
             let free = widening * HYSTERESIS.band * held.weights[lane].variance.max(0.0).sqrt();
             let limit = economy.capacity.abs();
             let band = if limit.is_finite() { free.min(HYSTERESIS.widest_band * limit) } else { 0.0 };
-            banded[lane] = Economy { capacity: economy.capacity - band, ..*economy };
+            // A new choice still fits when costs that drift have grown.
+            let growth = frame.growth[lane].max(0.0);
+            banded[lane] = Economy { capacity: (economy.capacity - band) / (1.0 + growth), ..*economy };
         }
         banded
     }

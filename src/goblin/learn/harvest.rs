@@ -228,6 +228,7 @@ impl Learn {
         let calibration = &mut self.calibrations[lane];
         let typical = calibration.typical_ratio(self.history.parts(decision, lane));
         calibration.observe(forecast, typical, ratio, sigmas, probability);
+        self.drifts[lane].observe(typical * forecast.common, decision, config.decisions_of(TUNING.drift.bin));
     }
 
     /// Learn the cost of single options from a total whose equation the regression has.

@@ -2,10 +2,12 @@
 //!
 //! Samples and totals come in with the decision of their frame ([`harvest`]). The room owns the estimates of every task
 //! ([`task`]), the choices of recent decisions ([`history`]), and the corrections of forecasts ([`calibrate`], [`hold`]).
+//! Costs that rise for minutes, as on a device that warms up, are forecast ten seconds ahead ([`drift`]).
 //! With totals only, a regression or a controller takes the place of samples ([`regression`], [`capacity`]).
 
 pub mod calibrate;
 pub mod capacity;
+pub mod drift;
 pub mod harvest;
 pub mod history;
 pub mod hold;
@@ -15,12 +17,14 @@ pub mod task;
 use super::config::{Burdens, Config, LANES};
 use super::lanes::Lanes;
 use super::rows::Rows;
+use super::tuning::TUNING;
 use crate::base::{Result, try_collect_all, try_filled};
 use crate::knapsack::Economy;
 use crate::knapsack::several::Weight;
 use crate::profile::{Estimate, Learned, Profile, past_to_present_ratio};
 use calibrate::Calibration;
 use capacity::Controller;
+use drift::Drift;
 use harvest::{Books, Sampled};
 use history::History;
 use hold::Hold;
@@ -46,6 +50,8 @@ pub struct Learn {
     pub calibrations: Vec<Calibration>,
     /// By governed lane.
     pub holds: [Hold; LANES],
+    /// By governed lane.
+    drifts: [Drift; LANES],
     /// Part of the totals that no setting reports, by governed lane.
     residuals: Vec<Learned>,
     /// The latest decision with a reported total, by governed lane.
@@ -69,6 +75,7 @@ impl Learn {
             totals_from: 0,
             calibrations: try_collect_all((0..lanes).map(|_| Ok(Calibration::default())))?,
             holds: [Hold::default(); LANES],
+            drifts: [Drift::default(); LANES],
             residuals: try_filled(Learned::NOTHING, lanes)?,
             latest_totals: [0; LANES],
         })
@@ -91,11 +98,13 @@ impl Learn {
         let mut old = std::mem::replace(&mut self.calibrations, calibrations);
         let old_residuals = std::mem::replace(&mut self.residuals, residuals);
         let old_totals = std::mem::take(&mut self.latest_totals);
+        let old_drifts = std::mem::take(&mut self.drifts);
         for (index, lane) in to.iter().enumerate() {
             if let Some(at) = from.index(lane) {
                 std::mem::swap(&mut self.calibrations[index], &mut old[at]);
                 self.residuals[index] = old_residuals[at];
                 self.latest_totals[index] = old_totals[at];
+                self.drifts[index] = old_drifts[at];
             }
         }
         Ok(())
@@ -135,6 +144,11 @@ impl Learn {
             std::array::from_fn(|lane| self.calibrations.get(lane).filter(|_| config.learns_samples()).map_or(1.0, of))
         };
         (factors(Calibration::slow), factors(Calibration::fast))
+    }
+
+    /// The share by which burdens on each governed lane are expected to grow in the next ten seconds; see [`Drift`].
+    pub fn growth(&self) -> [f64; LANES] {
+        self.drifts.each_ref().map(|drift| drift.growth(TUNING.drift.ahead / TUNING.drift.bin))
     }
 
     /// Deviations to keep free: as configured, or calibrated if a probability was configured. See [`Hold`].

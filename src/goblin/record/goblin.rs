@@ -137,6 +137,12 @@ impl Goblin {
         self.call(&Command::SetSettingSwitchScale(id, scale))
     }
 
+    /// Report the thermal headroom of a lane's device, expected in about ten seconds. 0 is cool, 1 is the heat at which
+    /// it throttles. NaN is no report.
+    pub fn set_thermal_headroom(&mut self, lane: u32, headroom: f64) -> Result<()> {
+        self.call(&Command::SetThermalHeadroom(lane, headroom))
+    }
+
     /// Open a window of `decisions` from the next one on, for a menu, a loading screen or a cut. In it the number of
     /// trials is not limited, and frames may exceed the limits by `share` of them. 0 decisions close the window.
     pub fn open_trial_window(&mut self, decisions: u32, share: f64) -> Result<()> {

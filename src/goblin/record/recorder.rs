@@ -183,6 +183,9 @@ impl Writer {
             Command::SetEnabled(id, enabled) => self.tag(tag::SET_ENABLED).id(id).put(enabled),
             Command::SetSwitchScale(scale) => self.tag(tag::SET_SWITCH_SCALE).number(scale),
             Command::SetSettingSwitchScale(id, scale) => self.tag(tag::SET_SETTING_SWITCH_SCALE).id(id).number(scale),
+            Command::SetThermalHeadroom(lane, headroom) => {
+                self.tag(tag::SET_THERMAL_HEADROOM).put(lane).number(headroom)
+            }
             Command::OpenTrialWindow(decisions, share) => self.tag(tag::OPEN_WINDOW).put(decisions).number(share),
             Command::AddStrategy(desc) => self.tag(tag::ADD_STRATEGY).all(desc, wire::strategy),
             Command::SetStrategy(strategy, desc) => {

@@ -329,6 +329,7 @@ impl<'a> Reader<'a> {
             tag::SET_RANGE => goblin.set_range(self.id()?, self.number()?, self.number()?)?,
             tag::SET_ENABLED => goblin.set_enabled(self.id()?, self.truth()?)?,
             tag::SET_SWITCH_SCALE => goblin.set_switch_scale(self.double()?)?,
+            tag::SET_THERMAL_HEADROOM => goblin.set_thermal_headroom(self.number()?, self.double()?)?,
             tag::SET_SETTING_SWITCH_SCALE => goblin.set_setting_switch_scale(self.id()?, self.double()?)?,
             tag::OPEN_WINDOW => goblin.open_trial_window(self.number()?, self.double()?)?,
             tag::ADD_STRATEGY => goblin.add_strategy(&self.strategy()?).map(|_| ())?,

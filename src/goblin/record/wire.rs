@@ -56,6 +56,7 @@ pub mod tag {
     pub const DECIDE_FAILED: u8 = 23;
     pub const SET_STRATEGY_OPTION_WORK: u8 = 24;
     pub const SET_SETTING_SWITCH_SCALE: u8 = 25;
+    pub const SET_THERMAL_HEADROOM: u8 = 26;
 }
 
 /// Writes or reads numbers.

@@ -10,6 +10,7 @@ mod lever;
 mod published;
 mod reason;
 mod recording;
+mod thermal;
 mod warnings;
 
 use crate::base::{Code, Id};

@@ -145,6 +145,12 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
                 goblin.configure(&Config { sigmas: -1.0, ..*goblin.config() }).unwrap_err();
                 goblin.remove_setting(Id::default()).unwrap_err();
             }
+            17 => goblin.set_thermal_headroom(dice.below(3) as u32, 1.2 * dice.roll()).unwrap(),
+            18 => {
+                goblin.set_thermal_headroom(LANES as u32, 0.5).unwrap_err();
+                goblin.set_thermal_headroom(0, -0.1).unwrap_err();
+                goblin.set_thermal_headroom(0, f64::NAN).unwrap();
+            }
             _ => {}
         }
         // Timers answer up to three frames late. Some answers are marked bad, some are on an invalid lane, some are for

@@ -128,6 +128,29 @@ constants! {
 }
 
 constants! {
+    /// The regulator of the share of a limit that a hot device can sustain. Figures are of `-- --thermal`, climate `hot`:
+    /// the value, and the hottest skin, where 43 °C throttles.
+    Thermal {
+        /// Least seconds between two changes of the share. Temperature shows the effect of the last one by then, and
+        /// Android's headroom looks that far ahead. Not measured alone.
+        interval: f64 = 10.0,
+        /// The headroom to hold; the device throttles at 1. With the values below (20 seeds): .995 .9669 and 42.90 °C,
+        /// .996 .9726 and 42.95 °C.
+        target: f64 = 0.996,
+        /// Seconds in which the target may be reached at the present speed, and the change of the share for an excess speed
+        /// of 1 a second, per second. With .995, 90 s and 6 (20 seeds): .9707, and one throttle.
+        reach: f64 = 100.0,
+        gain: f64 = 7.0,
+        /// Changes of the share below this are not made. Not measured alone.
+        dead_zone: f64 = 0.02,
+        /// The least share. Not measured alone.
+        least_share: f64 = 0.3,
+        /// Seconds without a report until the share returns to 1. Not measured alone.
+        forgotten: f64 = 60.0,
+    }
+}
+
+constants! {
     /// The estimate of the best choice between two solves.
     Watch {
         /// Decisions between two solves while a choice is held. With a solve in every decision, `iid-4s` (20 seeds)

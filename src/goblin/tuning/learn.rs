@@ -111,6 +111,30 @@ constants! {
 }
 
 constants! {
+    /// Costs that drift for tens of seconds. Of all rows, only `heat` differs from a build without drifts (4 seeds). It has
+    /// .9841 instead of .9896 of the value, .158 instead of .194 changes, and .40 instead of .50 % late.
+    Drift {
+        /// Seconds of a bin. Not measured alone.
+        bin: f64 = 2.0,
+        /// Seconds ahead of the forecast, and least seconds between two voluntary changes while costs drift. It defines
+        /// the term, and was not tuned.
+        ahead: f64 = 10.0,
+        /// A drift is steeper than this many standard errors of the fitted line. With 6 and a least growth of .003,
+        /// seven rows without drift changed; `spikes` had .9606 instead of .9689 of the value (4 seeds).
+        deviations: f64 = 10.0,
+        /// Least slope of each half of the window, as a share of that of the whole window. Not measured alone.
+        least_half: f64 = 0.33,
+        /// The most of the whole rise that the two largest steps between bins may be, because cuts are steps. Without this
+        /// limit, `cuts-declared` had .9526 instead of .9584 of the value (4 seeds).
+        most_in_two_steps: f64 = 0.45,
+        /// Growth in the forecast below this is ignored, and above the other is clamped. With .005, three rows without
+        /// drift changed by up to .002 of the value.
+        least_growth: f64 = 0.0075,
+        most_growth: f64 = 0.1,
+    }
+}
+
+constants! {
     /// The controller of the capacity, with [`Burdens::Relative`](crate::goblin::Burdens::Relative).
     Controller {
         /// A frame that uses less than this share of the limit has time to spare. Not measured alone.

@@ -15,9 +15,9 @@ mod choose;
 mod explore;
 mod learn;
 
-pub use choose::{Hysteresis, Lever, Pace, Price, Watch};
+pub use choose::{Hysteresis, Lever, Pace, Price, Thermal, Watch};
 pub use explore::{Guess, Totals, Trial};
-pub use learn::{Calibration, Controller, FOLLOWERS, Forecast, Hold, Regression};
+pub use learn::{Calibration, Controller, Drift, FOLLOWERS, Forecast, Hold, Regression};
 
 /// Declares a group of constants, with each value beside its description.
 macro_rules! constants {
@@ -42,11 +42,13 @@ pub struct Tuning {
     pub forecast: Forecast,
     pub calibration: Calibration,
     pub hold: Hold,
+    pub drift: Drift,
     pub controller: Controller,
     pub regression: Regression,
     pub hysteresis: Hysteresis,
     pub price: Price,
     pub pace: Pace,
+    pub thermal: Thermal,
     pub watch: Watch,
     pub lever: Lever,
     pub trial: Trial,
@@ -62,11 +64,13 @@ pub const TUNING: Tuning = Tuning {
     forecast: Forecast::VALUES,
     calibration: Calibration::VALUES,
     hold: Hold::VALUES,
+    drift: Drift::VALUES,
     controller: Controller::VALUES,
     regression: Regression::VALUES,
     hysteresis: Hysteresis::VALUES,
     price: Price::VALUES,
     pace: Pace::VALUES,
+    thermal: Thermal::VALUES,
     watch: Watch::VALUES,
     lever: Lever::VALUES,
     trial: Trial::VALUES,

@@ -3,7 +3,7 @@
 //! Eight to twelve settings at 60 frames a second, samples two to three frames late, 1 % of frames may be late.
 
 mod best;
-mod scene;
+pub mod scene;
 mod tally;
 mod zoo;
 

@@ -43,7 +43,7 @@ pub struct Workload {
 
 impl Workload {
     /// Nothing moves.
-    const STILL: Self = Self {
+    pub const STILL: Self = Self {
         name: "",
         about: "",
         settings: 11,
@@ -314,7 +314,7 @@ impl Trace {
 }
 
 /// Settings with values and costs that differ by up to 30 %, and a budget between the lightest and the highest choice.
-fn draw_scenario(workload: &Workload, random: &mut Random) -> (Scenario, Option<usize>) {
+pub fn draw_scenario(workload: &Workload, random: &mut Random) -> (Scenario, Option<usize>) {
     let mut settings = vec![setting(random, "rest", &[(0.0, REST)])];
     for (index, (name, ladder)) in LADDERS[..workload.settings].iter().enumerate() {
         settings.push(if workload.trims && index == 0 {
