@@ -35,7 +35,7 @@
 // - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 // - Total: the measured cost of a whole frame on a lane.
 // - Residual: the part of the totals that no setting accounts for.
-// - Trial: an option that is chosen for one frame to learn its burden.
+// - Trial: an option that is chosen to learn its burden: for a frame, and after the learning phase for up to a second.
 // - Task: the name under which burdens are learned and saved; the id of a setting.
 // - Strategy: an alternative set of limits, such as those of 30 frames a second.
 // - Product: one setting that stands for all combinations of several.
@@ -143,8 +143,8 @@ typedef struct hob_goblin_desc {
     /// The limits, by hob_lane. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-    /// hob_goblin_tuning.sigmas instead. Without totals, burdens are assumed normal and independent. Totals calibrate
-    /// the margin if all costly settings are sampled.
+    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in frames
+    /// with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
     /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
@@ -281,7 +281,7 @@ HOB_API hob_result hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Samples may be skipped. A second sample of one decision, setting and lane counts
+/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. A second sample of one decision, setting and lane counts
 /// separately. Threads: exclusive. A host that measures on other threads queues those samples for the thread that calls
 /// hob_goblin_update.
 ///
@@ -486,8 +486,9 @@ HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id settin
 
 /// How options of unknown burden are tried.
 typedef enum hob_exploration {
-    /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make one frame
-    /// late if the guess is too low.
+    /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are late.
+    /// After the learning phase, other settings make room for an option of which little is known, if it fits in no other
+    /// way: for a second, at most once in 320 s.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -670,9 +671,10 @@ typedef enum hob_why {
     HOB_WHY_RAISED = 3,
     /// Less valuable than before, so that everything fits or another setting can be raised.
     HOB_WHY_LOWERED = 4,
-    /// A better choice would fit, but its gain has not paid for the change yet; or dwell or switch_limit delays it.
+    /// A better choice would fit, but its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit
+    /// delays it.
     HOB_WHY_HELD = 5,
-    /// Chosen for one frame to learn its burden.
+    /// Chosen to learn its burden: for a frame, and after the learning phase for up to a second.
     HOB_WHY_TRIAL = 6,
     /// The host allows no other option.
     HOB_WHY_PINNED = 7,
@@ -688,7 +690,7 @@ typedef enum hob_why {
     HOB_WHY_DISABLED = 12,
     /// The strategy has changed.
     HOB_WHY_STRATEGY = 13,
-    /// Moved for one frame, so that the trial of another setting fits.
+    /// Moved for as long as the trial of another setting lasts, so that it fits.
     HOB_WHY_MAKES_ROOM = 14,
     /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
     HOB_WHY_DEAD_LEVER = 15,
@@ -873,7 +875,8 @@ typedef struct hob_strategy_desc {
     uint32_t reserved;
     /// The limits, by hob_lane; those of hob_goblin_desc do not apply. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
-    /// Its own worth, such as that of 60 frames a second. -1e9 to 1e9. Default 0. -1e9: it is never chosen.
+    /// Its own worth, such as that of 60 frames a second. -1e9 to 1e9. Default 0. -1e9: it is chosen only if no
+    /// other one fits better.
     double incentive;
 } hob_strategy_desc;
 

@@ -54,8 +54,8 @@ pub struct hob_goblin_desc {
     /// The limits, by hob_lane. Default: none.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-    /// hob_goblin_tuning.sigmas instead. Without totals, burdens are assumed normal and independent. Totals calibrate
-    /// the margin if all costly settings are sampled.
+    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in frames
+    /// with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
     /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'

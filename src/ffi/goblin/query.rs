@@ -132,9 +132,10 @@ pub enum hob_why {
     Raised = 3,
     /// Less valuable than before, so that everything fits or another setting can be raised.
     Lowered = 4,
-    /// A better choice would fit, but its gain has not paid for the change yet; or dwell or switch_limit delays it.
+    /// A better choice would fit, but its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit
+    /// delays it.
     Held = 5,
-    /// Chosen for one frame to learn its burden.
+    /// Chosen to learn its burden: for a frame, and after the learning phase for up to a second.
     Trial = 6,
     /// The host allows no other option.
     Pinned = 7,
@@ -150,7 +151,7 @@ pub enum hob_why {
     Disabled = 12,
     /// The strategy has changed.
     Strategy = 13,
-    /// Moved for one frame, so that the trial of another setting fits.
+    /// Moved for as long as the trial of another setting lasts, so that it fits.
     MakesRoom = 14,
     /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
     DeadLever = 15,

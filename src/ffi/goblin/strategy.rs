@@ -23,7 +23,8 @@ pub struct hob_strategy_desc {
     pub reserved: u32,
     /// The limits, by hob_lane; those of hob_goblin_desc do not apply. Default: none.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
-    /// Its own worth, such as that of 60 frames a second. -1e9 to 1e9. Default 0. -1e9: it is never chosen.
+    /// Its own worth, such as that of 60 frames a second. -1e9 to 1e9. Default 0. -1e9: it is chosen only if no
+    /// other one fits better.
     pub incentive: f64,
 }
 

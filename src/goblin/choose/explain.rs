@@ -75,7 +75,8 @@ impl Facts<'_> {
             Why::Limited
         } else if better(Bar::NotReady) {
             Why::NotReady
-        } else if self.settled.waits && kept.target != kept.settled {
+        } else if (self.settled.waits && kept.target != kept.settled) || (self.settled.is_delayed && better(Bar::Free))
+        {
             Why::Held
         } else if is_of_change(&kept.reason, kept) {
             kept.reason.why

@@ -147,6 +147,12 @@ impl Choose {
                 continue;
             }
             let (from, to) = (usize::from(kept.settled_before), usize::from(kept.settled));
+            let value = |option: usize| question.formulation.values[entry.start + option];
+            if value(to) >= value(from) {
+                // It took no value, so there is nothing to restore. The promise of an earlier change is over.
+                kept.lever = Lever::default();
+                continue;
+            }
             let work = setting.work_of(from) * question.strategies.work(entry.position, from);
             let (task, cells) = (learn.tasks.at(setting.task), (setting.cell(from), setting.cell(to)));
             let promises = (0..task.lanes()).filter_map(|lane| {

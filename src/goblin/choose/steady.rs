@@ -44,6 +44,8 @@ pub struct Settled {
     pub held: bool,
     /// Whether there is a target.
     pub waits: bool,
+    /// Whether there is none, though a better choice would gain much: the pace, dwell or the search delays it.
+    pub is_delayed: bool,
 }
 
 impl Choose {
@@ -63,6 +65,7 @@ impl Choose {
         let best = self.find_best(question, frame, &held)?;
         self.price_changes(question, frame, self.watch.prices(), false);
         self.follow_target(question, frame, &held, best.gain)?;
+        let is_better = best.gain > HYSTERESIS.large_gain * question.formulation.at_stake(held.sum.value);
         let takes = self.take_target(question, frame, &held);
         let weighed = if takes { question.formulation.weigh_choices(frame.economies) } else { held };
         Ok(Settled {
@@ -73,6 +76,7 @@ impl Choose {
             gained: if takes { weighed.sum.value - held.sum.value } else { 0.0 },
             held: !takes,
             waits: self.target.exists,
+            is_delayed: !takes && !self.target.exists && is_better,
         })
     }
 
