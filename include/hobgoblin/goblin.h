@@ -487,8 +487,8 @@ HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id settin
 /// How options of unknown burden are tried.
 typedef enum hob_exploration {
     /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are late.
-    /// After the learning phase, other settings make room for an option of which little is known, if it fits in no other
-    /// way: for a second, at most once in 320 s.
+    /// After the learning phase, other settings make room for a little-known option that does not fit otherwise. They do so
+    /// for a second, and at most once in 320 s.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -671,8 +671,8 @@ typedef enum hob_why {
     HOB_WHY_RAISED = 3,
     /// Less valuable than before, so that everything fits or another setting can be raised.
     HOB_WHY_LOWERED = 4,
-    /// A better choice would fit, but its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit
-    /// delays it.
+    /// A better choice would fit, but is delayed.
+    /// Its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit delays it.
     HOB_WHY_HELD = 5,
     /// Chosen to learn its burden: for a frame, and after the learning phase for up to a second.
     HOB_WHY_TRIAL = 6,

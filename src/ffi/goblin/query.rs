@@ -132,8 +132,8 @@ pub enum hob_why {
     Raised = 3,
     /// Less valuable than before, so that everything fits or another setting can be raised.
     Lowered = 4,
-    /// A better choice would fit, but its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit
-    /// delays it.
+    /// A better choice would fit, but is delayed.
+    /// Its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit delays it.
     Held = 5,
     /// Chosen to learn its burden: for a frame, and after the learning phase for up to a second.
     Trial = 6,

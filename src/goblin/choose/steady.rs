@@ -44,7 +44,7 @@ pub struct Settled {
     pub held: bool,
     /// Whether there is a target.
     pub waits: bool,
-    /// Whether there is none, though a better choice would gain much: the pace, dwell or the search delays it.
+    /// Whether the pace, dwell or the search delays a much better choice.
     pub is_delayed: bool,
 }
 
