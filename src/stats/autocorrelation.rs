@@ -5,7 +5,7 @@
 /// `n` samples of lasting noise are worth only `n` / time independent ones, so their mean strays that much further. For
 /// a first-order autoregressive process with the correlation `r`, the time is `(1 + r) / (1 - r)`.
 ///
-/// The estimate compares second differences of neighbours with those of samples [`LAG`] apart. It is a relative of the
+/// The estimate compares second differences of neighbours with those of samples `LAG` apart. It is a relative of the
 /// von Neumann ratio (J. von Neumann, 1941). Differences of independent samples do not depend on the distance. Second differences do not show a trend, which is no noise.
 /// Absolute values instead of squares keep outliers from deciding.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -299,3 +299,35 @@ fn totals_alone_identify_the_costs_of_options() {
         assert!((estimated - costs[n][1]).abs() < 1.0, "setting {n}: {estimated}");
     }
 }
+
+/// A setting that alone takes ten times as long for a third of a second says nothing about the others.
+#[test]
+fn an_overload_of_one_setting_changes_no_estimate_of_another_for_long() {
+    for (peak, noise) in [(40.0, 0.0), (12.0, 0.0), (40.0, 0.03)] {
+        let mut config = Config { overrun_probability: 0.01, ..Config::default() };
+        config.limits[0] = 16.6;
+        let mut goblin = Goblin::new(&config).unwrap();
+        let mut dice = Noise(7);
+        let settings: Vec<Id> =
+            (0..4).map(|n| add(&mut goblin, &format!("setting {n}"), &[0.0, 4.0, 6.0, 7.0])).collect();
+        let rest = add(&mut goblin, "rest", &[0.0]);
+        for frame in 0..3600 {
+            let decision = goblin.update().unwrap().id;
+            for &id in &settings {
+                let burden =
+                    (0.2 + f64::from(goblin.choice(id).unwrap().unwrap())) * (1.0 + noise * (dice.next() - 0.5) * 3.5);
+                goblin.measure(id, &sample(decision, burden)).unwrap();
+            }
+            let burden = if (3000..3020).contains(&frame) { peak } else { 4.0 };
+            goblin.measure(rest, &sample(decision, burden)).unwrap();
+        }
+        for &id in &settings {
+            for option in 0..4 {
+                let mean = goblin.estimate(id, option, GPU).unwrap().0.normal.mean;
+                let expected = 0.2 + f64::from(option);
+                assert!((mean / expected - 1.0).abs() < 0.15, "{peak} {noise}: option {option}: {mean} of {expected}");
+            }
+        }
+        assert!((goblin.statistics().recent_anomaly - 1.0).abs() < 0.1);
+    }
+}
