@@ -295,7 +295,7 @@ mod tests {
         // One pass costs five times as much, another did not report. The others give 1.2, and the outlier is clamped to
         // 1.68. The heaviest weighs half as much as the others, 4.5.
         let passes = [part(8.0, 9.6), part(1.0, 5.0), part(5.0, -1.0), part(11.0, 13.2), part(0.0, 9.0)];
-        assert!((calibration.typical_ratio(passes.into_iter()) - 1.2).abs() < 0.04);
+        assert!((calibration.typical_ratio(passes.into_iter()) - 1.2).abs() < 0.05);
         // The heaviest alone costs ten times as much.
         let passes = [part(8.0, 80.0), part(1.0, 1.0), part(2.0, 2.0)];
         assert!((calibration.typical_ratio(passes.into_iter()) - 1.0).abs() < 0.14);
