@@ -588,7 +588,7 @@ HOB_API hob_result hob_goblin_set_setting_switch_scale(hob_goblin *goblin, hob_s
 HOB_API hob_result hob_goblin_open_trial_window(hob_goblin *goblin, uint32_t decisions, double share);
 
 /// Reports the thermal headroom of the device behind a lane, about once a second.
-/// 0 is cool, and 1 is the heat at which the device throttles: at most 100. NaN is no report. Android's
+/// 0 is cool, and 1 is the heat at which the device throttles: at most 100. NaN is refused. Android's
 /// `getThermalHeadroom(10)` and Unreal's `GetThermalStress` have this scale. To keep more distance, report a greater number.
 ///
 /// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The share

@@ -195,7 +195,10 @@ impl Governor for Goblins {
     }
 
     fn report_thermal_headroom(&mut self, headroom: f64) {
-        self.goblin.set_thermal_headroom(LANE as u32, headroom).expect("a headroom in range");
+        // The platform has no value for NaN.
+        if !headroom.is_nan() {
+            self.goblin.set_thermal_headroom(LANE as u32, headroom).expect("a headroom in range");
+        }
     }
 
     fn declare_cut(&mut self, frames: u32) {

@@ -95,13 +95,10 @@ impl Core {
         let Some(thermal) = self.choose.thermals.get_mut(lane as usize) else {
             return Err(error!(InvalidArgument, "lane {lane} does not exist: there are {LANES}"));
         };
-        if headroom.is_nan() {
-            return Ok(());
-        }
         if !(0.0..=100.0).contains(&headroom) {
             return Err(error!(
                 InvalidArgument,
-                "thermal headroom {} must be 0 to 100, or NaN if the platform has no value",
+                "thermal headroom {} must be 0 to 100: make no call if the platform has no value",
                 Number(headroom)
             ));
         }

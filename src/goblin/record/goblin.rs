@@ -138,7 +138,7 @@ impl Goblin {
     }
 
     /// Report the thermal headroom of a lane's device, expected in about ten seconds. 0 is cool, 1 is the heat at which
-    /// it throttles. NaN is no report.
+    /// it throttles. NaN is refused.
     pub fn set_thermal_headroom(&mut self, lane: u32, headroom: f64) -> Result<()> {
         self.call(&Command::SetThermalHeadroom(lane, headroom))
     }

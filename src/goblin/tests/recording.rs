@@ -149,7 +149,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
             18 => {
                 goblin.set_thermal_headroom(LANES as u32, 0.5).unwrap_err();
                 goblin.set_thermal_headroom(0, -0.1).unwrap_err();
-                goblin.set_thermal_headroom(0, f64::NAN).unwrap();
+                goblin.set_thermal_headroom(0, f64::NAN).unwrap_err();
             }
             _ => {}
         }
