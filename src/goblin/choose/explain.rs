@@ -75,11 +75,12 @@ impl Facts<'_> {
             Why::Limited
         } else if better(Bar::NotReady) {
             Why::NotReady
-        } else if (self.settled.waits && kept.target != kept.settled) || (self.settled.is_delayed && better(Bar::Free))
-        {
+        } else if self.settled.waits && kept.target != kept.settled {
             Why::Held
         } else if is_of_change(&kept.reason, kept) {
             kept.reason.why
+        } else if self.settled.is_delayed && better(Bar::Free) {
+            Why::Held
         } else {
             Why::Best
         }
