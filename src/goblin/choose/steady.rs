@@ -65,7 +65,8 @@ impl Choose {
         let best = self.find_best(question, frame, &held)?;
         self.price_changes(question, frame, self.watch.prices(), false);
         self.follow_target(question, frame, &held, best.gain)?;
-        let is_better = best.gain > HYSTERESIS.large_gain * question.formulation.at_stake(held.sum.value);
+        let span = question.formulation.at_stake(question.formulation.highest.value);
+        let is_better = best.gain > HYSTERESIS.large_gain * span;
         let takes = self.take_target(question, frame, &held);
         let weighed = if takes { question.formulation.weigh_choices(frame.economies) } else { held };
         Ok(Settled {
