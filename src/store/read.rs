@@ -229,23 +229,34 @@ impl Store {
         if room < HEADER as u64 {
             return Ok(ReadResult::Damaged);
         }
-        let length = (HEADER as u64 + u64::from(location.stored)).min(room) as usize;
+        let mut length = (HEADER as u64 + u64::from(location.stored)).min(room) as usize;
         let source = Source { store: self.number, segment: segment.id, seed: segment.seed };
-        match buffer.fetch(file, source, segment.length, offset, length)? {
-            Ok(true) => {}
-            Ok(false) if file.length().is_ok_and(is_emptied) => {
-                let id = segment.id;
-                self.lose_segment(id)?;
-                return Ok(ReadResult::Missing);
+        loop {
+            match buffer.fetch(file, source, segment.length, offset, length)? {
+                Ok(true) => {}
+                Ok(false) if file.length().is_ok_and(is_emptied) => {
+                    let id = segment.id;
+                    self.lose_segment(id)?;
+                    return Ok(ReadResult::Missing);
+                }
+                Ok(false) => return Ok(ReadResult::Damaged),
+                Err(why) => {
+                    let path = self.path(location.segment, "seg");
+                    return Err(self.failed("read", &path, &why));
+                }
             }
-            Ok(false) => return Ok(ReadResult::Damaged),
-            Err(why) => {
-                let path = self.path(location.segment, "seg");
-                return Err(self.failed("read", &path, &why));
+            buffer.header = Header::decode(&buffer.bytes[buffer.from..], &self.checks, segment.seed, offset);
+            let whole = buffer.header.as_ref().map_or(0, |header| HEADER + header.stored as usize);
+            if whole <= length {
+                break;
             }
+            // A snapshot may have the wrong length; the record's own header counts.
+            if whole as u64 > room || buffer.header.as_ref().is_some_and(|header| header.stored > longest) {
+                buffer.header = None;
+                return Ok(ReadResult::Damaged);
+            }
+            length = whole;
         }
-        buffer.header = Header::decode(&buffer.bytes[buffer.from..], &self.checks, segment.seed, offset);
-        buffer.header.take_if(|header| HEADER + header.stored as usize > length);
         if buffer.header.is_some_and(|header| header.raw > longest) {
             buffer.header = None;
             return Ok(ReadResult::TooLong);
