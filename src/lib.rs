@@ -15,25 +15,28 @@
 //! | [`quarantine`] | bans binaries that crashed the process twice |
 //! | [`goblin`] | settings in, choices out, every frame |
 //! | [`program_cache`] | shader and program binaries in memory and on the disk, their statuses, the manager |
+//! | [`pipeline`] | pipeline state objects: recordings, shipped caches, the precompiler |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 pub mod base;
 #[cfg(feature = "executor")]
 pub mod executor;
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 pub mod fingerprint;
 #[cfg(feature = "goblin")]
 pub mod goblin;
 #[cfg(feature = "goblin")]
 pub mod knapsack;
+#[cfg(feature = "pipeline")]
+pub mod pipeline;
 #[cfg(feature = "goblin")]
 pub mod profile;
 #[cfg(feature = "program_cache")]
 pub mod program_cache;
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 pub mod quarantine;
 pub mod stats;
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 pub mod store;
 
 mod ffi;

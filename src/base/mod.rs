@@ -26,17 +26,17 @@
 //! | `fault` | fault points for tests, in builds with the feature `fault-injection` |
 #![deny(unsafe_code)]
 
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 #[allow(unsafe_code, reason = "calls the C runtime")]
 mod exit;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
 pub mod files;
 pub mod host;
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 mod listing;
 mod memory;
-#[cfg(any(feature = "program_cache", all(loom, test)))]
+#[cfg(any(feature = "store", all(loom, test)))]
 #[allow(unsafe_code, reason = "a lock")]
 mod read_mostly;
 mod result;
@@ -45,18 +45,18 @@ mod shared;
 mod slots;
 mod text;
 
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 pub use exit::at_exit;
 pub use host::{Level, log as host_log};
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 pub use listing::list_directory;
-#[cfg(all(feature = "program_cache", unix))]
+#[cfg(all(feature = "store", unix))]
 pub use listing::{OpenDirectory, with_c_path};
 pub use memory::{
     try_append, try_collect, try_collect_all, try_filled, try_format, try_path, try_path_join, try_path_with_extension,
     try_push, try_string, try_to_vec,
 };
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 pub use read_mostly::{Apart, ReadMostly, thread_number};
 pub use result::{Code, Error, Result};
 pub use shared::{Shared, SharedDyn, WeakShared, try_box, try_box_with};

@@ -41,7 +41,7 @@ mod no_backtrace;
 
 #[cfg(feature = "executor")]
 mod executor;
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 mod fingerprint;
 #[cfg(feature = "goblin")]
 mod goblin;
@@ -51,5 +51,5 @@ mod knapsack;
 mod profile;
 #[cfg(feature = "program_cache")]
 mod program_cache;
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 mod store;

@@ -245,7 +245,7 @@ pub fn call_host_in_loop<R>(environment: Register, callback: impl FnOnce() -> R)
 
 /// [`call_host`] for a host function that is called with locks held. Until it returns, library calls of this thread
 /// return `HOB_RESULT_BUSY` instead of a deadlock.
-#[cfg(feature = "program_cache")]
+#[cfg(feature = "store")]
 pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
     let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, true));
     let answer = call_host(callback);
