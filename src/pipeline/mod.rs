@@ -16,14 +16,17 @@
 //! |---|---|
 //! | `description` | a pipeline as data, and its key |
 //! | `mask` | usage masks: in which situations a pipeline is used |
+//! | `seen` | [`Seen`]: the known pipelines, which render threads ask for every draw |
 //!
 //! Source: "PSO Caching" of the Unreal Engine's documentation, which records, expands and builds in these steps.
 #![forbid(unsafe_code)]
 
 mod description;
 mod mask;
+mod seen;
 
 pub use description::{
     Description, DescriptionRef, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef,
 };
 pub use mask::{Mask, MaskSet};
+pub use seen::Seen;

@@ -1,0 +1,7 @@
+//! The precompiler and the table of known pipelines.
+
+mod seen;
+
+fn main() {
+    seen::print();
+}
