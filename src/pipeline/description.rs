@@ -1,4 +1,4 @@
-//! A pipeline as data: what a driver compiles, without any object of a graphics API.
+//! A pipeline as data, without any object of a graphics API.
 
 use crate::base::{Result, error, try_to_vec};
 use crate::fingerprint::{Builder, Fingerprint};

@@ -1,4 +1,4 @@
-//! Usage masks: in which situations of a game a pipeline is used.
+//! Usage masks name the situations of a game that use a pipeline.
 
 use crate::base::{Result, try_push, try_to_vec};
 

@@ -1,13 +1,15 @@
 //! Pipeline state objects (PSOs) that are compiled before the frame that needs them.
 //!
-//! A driver compiles a pipeline for milliseconds to seconds, and a game that compiles at first use drops frames. So the
+//! A driver compiles a pipeline for milliseconds to seconds. A game that compiles at first use drops frames. So the
 //! pipelines of play-throughs are recorded, shipped with the game, and compiled ahead of use. Shaders change between the
-//! build that recorded and the build that ships, so recordings are expressed in *stable keys*, which name a shader by
-//! its origin (material, vertex factory, shader type), and not by its bytecode.
+//! build that recorded and the build that ships. So recordings are expressed in *stable keys*: a stable key names a
+//! shader by its origin (material, vertex factory, shader type), not by its bytecode.
 //!
-//! The path: **record** what a run uses; **expand** the recording with the keys of the build that recorded it; **build**
-//! the shipped cache with the keys of the new build; **precompile** what it lists; keep the rest in the **user's
-//! cache**.
+//! 1. **Record** the pipelines of a run.
+//! 2. **Expand** the recording with the keys of the build that recorded it.
+//! 3. **Build** the shipped cache with the keys of the new build.
+//! 4. **Precompile** its pipelines at start-up and in the background.
+//! 5. Keep all others in the **user's cache**.
 //!
 //! A pipeline is a [`Description`]: a state of bytes, and shaders by hash. The library compiles nothing; the host does,
 //! in a callback.
@@ -15,7 +17,7 @@
 //! | file | content |
 //! |---|---|
 //! | `description` | a pipeline as data, and its key |
-//! | `mask` | usage masks: in which situations a pipeline is used |
+//! | `mask` | usage masks, and the set of a pipeline's masks |
 //! | `seen` | [`Seen`]: the known pipelines, which render threads ask for every draw |
 //!
 //! Source: "PSO Caching" of the Unreal Engine's documentation, which records, expands and builds in these steps.

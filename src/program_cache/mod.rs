@@ -38,7 +38,7 @@ mod tests;
 
 pub use bundle::Contents;
 pub use cache::{BlobCopy, Cache, Desc, OpenCache};
-pub use disk::{Disk, DiskOptions, Progress, Scope, Sources};
+pub use disk::{Disk, DiskOptions, Progress, Scope, Sources, kind};
 pub use key::Key;
 pub use list::{Listed, Places};
 pub use memory::material::{Difference, Label, Material, Shown, Whereabouts, WhyMissed};

@@ -16,6 +16,11 @@ type SegmentName = Text<16>;
 /// The last value of a bundle: the number of values before it.
 const END: Name = Name { kind: u8::MAX, environment: 0, key: [0; 32] };
 
+/// Whether that is the last value of a bundle, which no caller put.
+pub(super) fn is_end(name: &Name) -> bool {
+    *name == END
+}
+
 /// A segment that was shipped. Only its head has been checked.
 pub struct Bundle {
     name: SegmentName,

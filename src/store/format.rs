@@ -9,6 +9,7 @@
 use twox_hash::XxHash3_64;
 
 use super::{Key, Name};
+use crate::base::{Result, error};
 
 /// The format without a secret.
 pub const FORMAT: u32 = 1;
@@ -84,6 +85,18 @@ pub fn hash_with_seed(seed: u64, bytes: &[u8]) -> u64 {
 pub struct Secret(pub [u8; 32]);
 
 impl Secret {
+    /// The secret of these bytes; at least 16.
+    pub fn derive(bytes: &[u8]) -> Result<Self> {
+        const LEAST: usize = 16;
+        match bytes.len() {
+            LEAST.. => Ok(Self(blake3::derive_key("hobgoblin store secret 1", bytes))),
+            length => Err(error!(
+                InvalidArgument,
+                "the secret has {length} bytes, which can be guessed: pass at least {LEAST} random bytes"
+            )),
+        }
+    }
+
     /// The check of a small file, or of a record in it. The bytes begin with the magic of the file.
     pub fn check(&self, bytes: &[u8]) -> u64 {
         keyed(self, Subject::SmallFile, &[bytes])

@@ -374,19 +374,21 @@ impl Store {
 
     /// All values of an environment, in the order in which the store first saw their keys.
     pub fn entries(&self, environment: u64) -> impl Iterator<Item = Meta> {
-        self.live().filter(move |entry| entry.row.environment == environment).map(Meta::of)
+        self.visible().filter(move |entry| entry.row.environment == environment).map(Meta::of)
     }
 
     /// Names of all values of an environment in disk order: the fastest order for reading all of them.
     pub fn names_in_place(&self, environment: u64) -> Result<Vec<Name>> {
-        let ours = |entry: &IndexEntry| entry.is_live() && entry.row.environment == environment;
+        let ours = |entry: &IndexEntry| {
+            entry.is_live() && entry.row.environment == environment && !bundle::is_end(&entry.name())
+        };
         try_collect(self.index.in_place(ours)?.into_iter().map(|position| self.index.entries[position].name()))
     }
 
     /// Environments that have values, in ascending order.
     pub fn environments(&self) -> Result<Vec<u64>> {
         let mut found: Vec<u64> = Vec::new();
-        for entry in self.live() {
+        for entry in self.visible() {
             if let Err(position) = found.binary_search(&entry.row.environment) {
                 found.try_reserve(1)?;
                 found.insert(position, entry.row.environment);
@@ -442,6 +444,11 @@ impl Store {
             Text::format(format_args!("files in '{directory}' are damaged: the values in them count as missing"))
         };
         foreign.or_else(|| is_damaged.then(damaged))
+    }
+
+    /// Live values without the end of a bundle.
+    fn visible(&self) -> impl Iterator<Item = &IndexEntry> {
+        self.live().filter(|entry| !bundle::is_end(&entry.name()))
     }
 
     fn live(&self) -> impl Iterator<Item = &IndexEntry> {

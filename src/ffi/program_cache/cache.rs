@@ -244,17 +244,9 @@ impl DescValues {
     }
 }
 
-/// The secret of the store, from that of the host.
+/// An empty secret is none.
 fn secret(bytes: &[u8]) -> Result<Option<Secret>> {
-    const LEAST: usize = 16;
-    match bytes.len() {
-        0 => Ok(None),
-        LEAST.. => Ok(Some(Secret(blake3::derive_key("hobgoblin store secret 1", bytes)))),
-        length => Err(error!(
-            InvalidArgument,
-            "the secret has {length} bytes, which can be guessed: pass at least {LEAST} random bytes"
-        )),
-    }
+    if bytes.is_empty() { Ok(None) } else { Secret::derive(bytes).map(Some) }
 }
 
 fn described(desc: &hob_program_cache_desc, given: DescValues) -> Result<Desc> {

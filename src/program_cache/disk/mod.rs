@@ -54,6 +54,7 @@ use crate::store::{self, Bundle};
 use queue::{Desk, Lane, Queue, Request, Save, Stage};
 pub use queue::{DiskOptions, Progress, Scope};
 pub use sources::Sources;
+pub use value::kind;
 use worker::{MATERIAL_BYTES, Worker};
 
 /// The name of tasks in the host's job system.
