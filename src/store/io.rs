@@ -335,7 +335,7 @@ impl Io for OsIo {
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
         let file = open_regular(path, Access::Lock, Links::Refuse)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(box_lock(OsLock(file))?)),
+            Ok(()) => Ok(Some(box_lock(OsLock::new(file))?)),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(why)) => Err(why),
         }
@@ -566,12 +566,31 @@ pub(crate) fn is_dead(file: &fs::File) -> bool {
     file.metadata().is_ok_and(|found| found.len() > 0) && file.try_lock_shared().is_ok() && file.unlock().is_ok()
 }
 
-struct OsLock(fs::File);
+struct OsLock {
+    file: fs::File,
+    /// The process that took the lock. A forked child has a copy of this value, and must not release the lock.
+    process: u32,
+}
+
+impl OsLock {
+    fn new(file: fs::File) -> Self {
+        Self { file, process: std::process::id() }
+    }
+}
+
+impl Drop for OsLock {
+    fn drop(&mut self) {
+        // Closing alone releases nothing while a child that is starting has a copy of the descriptor.
+        if self.process == std::process::id() {
+            let _ = self.file.unlock();
+        }
+    }
+}
 
 impl Lock for OsLock {
     // The length of a sparse file: it takes no block, and everybody can read it without the lock.
     fn reserve(&self, bytes: u64) -> io::Result<()> {
-        if has_other_names(&self.0) { Ok(()) } else { self.0.set_len(bytes) }
+        if has_other_names(&self.file) { Ok(()) } else { self.file.set_len(bytes) }
     }
 }
 

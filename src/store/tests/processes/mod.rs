@@ -5,6 +5,7 @@ mod evictions;
 mod hostile;
 mod intruders;
 mod kills;
+mod locks;
 mod peers;
 mod rights;
 
