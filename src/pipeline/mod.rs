@@ -18,17 +18,23 @@
 //! |---|---|
 //! | `description` | a pipeline as data, and its key |
 //! | `mask` | usage masks, and the set of a pipeline's masks |
+//! | `identity` | the game, shader format and graphics API of a file |
+//! | `user_cache` | [`UserCache`]: pipelines that the shipped cache lacked |
 //! | `seen` | [`Seen`]: the known pipelines, which render threads ask for every draw |
 //!
 //! Source: "PSO Caching" of the Unreal Engine's documentation, which records, expands and builds in these steps.
 #![forbid(unsafe_code)]
 
 mod description;
+mod identity;
 mod mask;
 mod seen;
+mod user_cache;
 
 pub use description::{
     Description, DescriptionRef, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef,
 };
+pub use identity::{Identity, MAX_NAME};
 pub use mask::{Mask, MaskSet};
 pub use seen::Seen;
+pub use user_cache::{Loaded, UserCache, UserEntry};

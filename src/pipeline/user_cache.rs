@@ -1,0 +1,396 @@
+//! The user's cache: pipelines that the shipped cache did not have, for the next start.
+//!
+//! Entries live in a [`Store`], in one directory for all versions of all games. Each version of a game has its own
+//! environment there, so entries of another version are never loaded. The store keeps the time of last use, and removes
+//! entries that were not used for a while. It also keeps the limits of the disk, and survives kills.
+//!
+//! All methods may wait for files.
+
+use std::path::Path;
+
+use super::{DescriptionRef, Identity, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef};
+use crate::base::{Result, Text, error, try_push, try_string};
+use crate::store::io::SharedIo;
+use crate::store::{Buffer, Name, Options, Store};
+
+/// Kinds of values in the store. The numbers of the program cache are below.
+mod kind {
+    /// A pipeline.
+    pub const PIPELINE: u8 = 16;
+    /// The version of the game, as text. Its key is all zeros.
+    pub const VERSION: u8 = 17;
+}
+
+/// The layout of an entry.
+const LAYOUT: u8 = 1;
+const HEAD: usize = 32;
+const SHADER: usize = 24;
+const MASK: usize = 32;
+/// Most masks of an entry.
+const MAX_MASKS: usize = u16::MAX as usize;
+/// Uses that are recorded with one call.
+const TOUCHED: usize = 4096;
+
+/// An entry of the user's cache, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserEntry<'a> {
+    /// The pipeline.
+    pub description: DescriptionRef<'a>,
+    /// The usage masks of its uses.
+    pub masks: &'a [Mask],
+    /// Frame of its first use, since the start of the run.
+    pub first_frame: u32,
+    /// Build time in microseconds. 0: unknown.
+    pub build_us: u32,
+}
+
+impl UserEntry<'_> {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
+        let DescriptionRef { kind, schema, state, shaders } = self.description;
+        let masks = &self.masks[..self.masks.len().min(MAX_MASKS)];
+        out.clear();
+        out.try_reserve_exact(HEAD + shaders.len() * SHADER + masks.len() * MASK + state.len())?;
+        out.extend_from_slice(&[LAYOUT, kind as u8]);
+        out.extend_from_slice(&(shaders.len() as u16).to_le_bytes());
+        out.extend_from_slice(&(masks.len() as u16).to_le_bytes());
+        out.extend_from_slice(&[0; 2]);
+        for number in [schema.0, state.len() as u32, self.first_frame, 0, 0, 0] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for ShaderRef { stage, hash } in shaders {
+            out.extend_from_slice(&stage.to_le_bytes());
+            out.extend_from_slice(&hash.0);
+        }
+        masks.iter().flat_map(|mask| mask.0).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        out.extend_from_slice(state);
+        Ok(())
+    }
+}
+
+/// Memory for decoded entries, reused.
+#[derive(Default)]
+struct Decoded {
+    shaders: Vec<ShaderRef>,
+    masks: Vec<Mask>,
+}
+
+impl Decoded {
+    /// The entry in these bytes. `None`: they are no entry of that key.
+    fn entry<'a>(&'a mut self, bytes: &'a [u8], build_us: u32, key: &PipelineKey) -> Result<Option<UserEntry<'a>>> {
+        let Some((head, rest)) = bytes.split_at_checked(HEAD) else { return Ok(None) };
+        let short = |at: usize| usize::from(u16::from_le_bytes([head[at], head[at + 1]]));
+        let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (shader_bytes, mask_bytes) = (short(2) * SHADER, short(4) * MASK);
+        let Some(kind) = PipelineKind::from_number(head[1].into()).filter(|_| head[0] == LAYOUT) else {
+            return Ok(None);
+        };
+        let Some((shaders, rest)) = rest.split_at_checked(shader_bytes) else { return Ok(None) };
+        let Some((masks, state)) = rest.split_at_checked(mask_bytes) else { return Ok(None) };
+        if state.len() != number(12) as usize {
+            return Ok(None);
+        }
+        self.shaders.clear();
+        self.shaders.try_reserve(short(2))?;
+        for shader in shaders.as_chunks::<SHADER>().0 {
+            let [a, b, c, d, hash @ ..] = *shader;
+            self.shaders.push(ShaderRef { stage: u32::from_le_bytes([a, b, c, d]), hash: ShaderHash(hash) });
+        }
+        self.masks.clear();
+        self.masks.try_reserve(short(4))?;
+        for mask in masks.as_chunks::<8>().0.as_chunks::<4>().0 {
+            self.masks.push(Mask(mask.map(u64::from_le_bytes)));
+        }
+        let description = DescriptionRef { kind, schema: Schema(number(8)), state, shaders: &self.shaders };
+        let is_valid = description.check().is_ok() && description.key() == *key;
+        let entry = UserEntry { description, masks: &self.masks, first_frame: number(16), build_us };
+        Ok(is_valid.then_some(entry))
+    }
+}
+
+/// Result of [`UserCache::load`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Entries loaded.
+    pub entries: usize,
+    /// Entries removed because they were not used for too long.
+    pub collected: usize,
+    /// Entries that are damaged. They are lost.
+    pub damaged: usize,
+}
+
+/// An open user's cache.
+pub struct UserCache {
+    store: Store,
+    environment: u64,
+    version: String,
+    buffer: Vec<u8>,
+    unrecorded: Vec<Name>,
+}
+
+impl UserCache {
+    /// Open the cache in a directory, for a version of the game. A missing directory is created by the first
+    /// [`put`](Self::put).
+    pub fn open(io: SharedIo, directory: &Path, identity: &Identity, version: &str, options: Options) -> Result<Self> {
+        let environment = identity.environment(version);
+        let options = Options { environment: Some(environment), ..options };
+        let store = Store::open(io, directory, options)?;
+        let version = try_string(version)?;
+        Ok(Self { store, environment, version, buffer: Vec::new(), unrecorded: Vec::new() })
+    }
+
+    fn name(&self, key: &PipelineKey) -> Name {
+        Name { kind: kind::PIPELINE, environment: self.environment, key: key.0 }
+    }
+
+    /// Remove entries that were not used for too long, and pass all others to `each`, in disk order.
+    pub fn load(&mut self, mut each: impl FnMut(&PipelineKey, &UserEntry<'_>) -> Result<()>) -> Result<Loaded> {
+        let mut loaded = Loaded::default();
+        let before = self.count();
+        // A directory that cannot be written is loaded as it is.
+        while self.store.maintain(8 << 20).is_ok_and(|done| done.more) {}
+        loaded.collected = before.saturating_sub(self.count());
+        let (mut buffer, mut decoded) = (Buffer::default(), Decoded::default());
+        for name in self.store.names_in_place(self.environment)? {
+            if name.kind != kind::PIPELINE {
+                continue;
+            }
+            let key = crate::fingerprint::Fingerprint(name.key);
+            let value = self.store.view(&name, &mut buffer)?;
+            match value.map_or(Ok(None), |(build_us, bytes)| decoded.entry(bytes, build_us, &key))? {
+                Some(entry) => {
+                    each(&key, &entry)?;
+                    loaded.entries += 1;
+                }
+                None => loaded.damaged += 1,
+            }
+        }
+        Ok(loaded)
+    }
+
+    fn count(&self) -> usize {
+        self.store.entries(self.environment).filter(|meta| meta.name.kind == kind::PIPELINE).count()
+    }
+
+    /// Why entries of the directory are not used, if this version has none and another version has some.
+    pub fn refusal(&mut self) -> Result<Option<Text<232>>> {
+        if self.count() > 0 {
+            return Ok(None);
+        }
+        for environment in self.store.environments()? {
+            let name = Name { kind: kind::VERSION, environment, key: [0; 32] };
+            if self.store.get(&name, &mut self.buffer)?.is_some()
+                && let Ok(theirs) = std::str::from_utf8(&self.buffer)
+            {
+                let own = &self.version;
+                return Ok(Some(Text::format(format_args!(
+                    "the user's cache was written by '{theirs}', and '{own}' does not use it: it starts empty"
+                ))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Store a pipeline. Returns false if it is there already.
+    pub fn put(&mut self, key: &PipelineKey, entry: &UserEntry<'_>) -> Result<bool> {
+        let name = self.name(key);
+        if self.store.contains(&name) {
+            return Ok(false);
+        }
+        let version = Name { kind: kind::VERSION, key: [0; 32], ..name };
+        if !self.store.contains(&version) {
+            self.store.put(&version, 0, self.version.as_bytes())?;
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let put = entry.encode(&mut buffer).and_then(|()| self.store.put(&name, entry.build_us, &buffer));
+        self.buffer = buffer;
+        if put? { Ok(true) } else { Err(error!(LimitExceeded, "the pipeline is too large for the user's cache")) }
+    }
+
+    /// Note a use of a stored pipeline, so that it is kept. Written by the next [`flush`](Self::flush).
+    pub fn touch(&mut self, key: &PipelineKey) -> Result<()> {
+        let name = self.name(key);
+        if self.store.contains(&name) && self.unrecorded.len() < TOUCHED * 256 {
+            try_push(&mut self.unrecorded, name)?;
+        }
+        Ok(())
+    }
+
+    /// Write the uses, and wait until everything is on the disk.
+    pub fn flush(&mut self) -> Result<()> {
+        let names = std::mem::take(&mut self.unrecorded);
+        if !names.is_empty() {
+            let version = Name { kind: kind::VERSION, environment: self.environment, key: [0; 32] };
+            self.store.touch(&names)?;
+            self.store.touch(&[version])?;
+        }
+        self.store.sync()
+    }
+
+    /// The current problem of the directory, if any.
+    pub fn problem(&self) -> Option<Text<232>> {
+        let trouble = self.store.trouble().map(|trouble| Text::format(format_args!("{trouble}")));
+        trouble.or_else(|| self.store.notice())
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> u64 {
+        let own = self.buffer.capacity() + self.unrecorded.capacity() * size_of::<Name>();
+        self.store.statistics().memory_used + own as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::pipeline::Description;
+    use crate::store::fault_io::FaultDisk;
+    use crate::store::io::share;
+
+    const DAY: u64 = 24 * 60 * 60;
+
+    thread_local! {
+        static SECOND: Cell<u64> = const { Cell::new(1_800_000_000) };
+    }
+
+    fn identity() -> Identity {
+        Identity::new("game", "spirv", 3).expect("valid")
+    }
+
+    fn open(disk: &FaultDisk, version: &str) -> UserCache {
+        let io = share(disk.process()).expect("memory");
+        UserCache::open(io, Path::new("cache"), &identity(), version, Options::new(|| SECOND.get())).expect("it opens")
+    }
+
+    fn description(number: u32) -> Description {
+        let mut hash = ShaderHash::default();
+        hash.0[..4].copy_from_slice(&number.to_le_bytes());
+        let shaders = (0..1 + number % 3).map(|stage| ShaderRef { stage, hash }).collect();
+        Description {
+            schema: Schema(7),
+            state: vec![number as u8; number as usize % 90],
+            shaders,
+            ..Default::default()
+        }
+    }
+
+    fn put(cache: &mut UserCache, number: u32) {
+        let description = description(number);
+        let masks = [Mask::of_bits(number.into()), Mask([1, 2, 3, 4])];
+        let entry = UserEntry { description: description.borrow(), masks: &masks, first_frame: number, build_us: 5 };
+        assert!(cache.put(&description.borrow().key(), &entry).expect("there is space"));
+    }
+
+    /// All entries by key, as text.
+    fn contents(cache: &mut UserCache) -> (BTreeMap<PipelineKey, String>, Loaded) {
+        let mut found = BTreeMap::new();
+        let keep = |key: &PipelineKey, entry: &UserEntry<'_>| {
+            found.insert(*key, format!("{entry:?}"));
+            Ok(())
+        };
+        let loaded = cache.load(keep).expect("it can be read");
+        (found, loaded)
+    }
+
+    #[test]
+    fn entries_are_loaded_at_the_next_start() {
+        let disk = FaultDisk::default();
+        let mut first = open(&disk, "1.0");
+        (0..300).for_each(|number| put(&mut first, number));
+        first.flush().expect("there is space");
+        drop(first);
+        let (found, loaded) = contents(&mut open(&disk, "1.0"));
+        assert_eq!(loaded, Loaded { entries: 300, ..Loaded::default() });
+        for number in 0..300 {
+            let description = description(number);
+            let masks = [Mask::of_bits(number.into()), Mask([1, 2, 3, 4])];
+            let entry =
+                UserEntry { description: description.borrow(), masks: &masks, first_frame: number, build_us: 5 };
+            assert_eq!(found.get(&description.borrow().key()), Some(&format!("{entry:?}")));
+        }
+    }
+
+    #[test]
+    fn entry_that_was_not_used_for_30_days_is_collected_at_load() {
+        let disk = FaultDisk::default();
+        let mut cache = open(&disk, "1.0");
+        (0..20).for_each(|number| put(&mut cache, number));
+        cache.flush().expect("there is space");
+        drop(cache);
+        // Two launches later, half of them were used.
+        for days in [20, 20, 1] {
+            SECOND.set(SECOND.get() + days * DAY);
+            let mut cache = open(&disk, "1.0");
+            let _ = contents(&mut cache);
+            (0..10).for_each(|number| cache.touch(&description(number).borrow().key()).expect("memory"));
+            cache.flush().expect("there is space");
+        }
+        let (found, _) = contents(&mut open(&disk, "1.0"));
+        assert_eq!(found.len(), 10);
+        assert!((0..10).all(|number| found.contains_key(&description(number).borrow().key())));
+    }
+
+    #[test]
+    fn entries_of_another_version_are_refused_with_both_names() {
+        let disk = FaultDisk::default();
+        let mut old = open(&disk, "1.0");
+        put(&mut old, 1);
+        old.flush().expect("there is space");
+        assert!(old.refusal().expect("it can be read").is_none());
+        drop(old);
+        let mut new = open(&disk, "2.0");
+        assert_eq!(contents(&mut new).1, Loaded::default());
+        let refusal = new.refusal().expect("it can be read").expect("there is another version");
+        assert!(refusal.as_str().contains("'1.0'") && refusal.as_str().contains("'2.0'"), "{refusal}");
+        put(&mut new, 1);
+        assert!(new.refusal().expect("it can be read").is_none());
+        assert_eq!(contents(&mut open(&disk, "1.0")).0.len(), 1);
+    }
+
+    #[test]
+    fn value_that_is_no_entry_of_its_key_is_lost_alone() {
+        let disk = FaultDisk::default();
+        let mut cache = open(&disk, "1.0");
+        put(&mut cache, 1);
+        let environment = cache.environment;
+        for (number, bytes) in [&[][..], &[0; 40], &[LAYOUT; 31]].into_iter().enumerate() {
+            let name = Name { kind: kind::PIPELINE, environment, key: [number as u8; 32] };
+            cache.store.put(&name, 0, bytes).expect("there is space");
+        }
+        assert_eq!(contents(&mut cache).1, Loaded { entries: 1, damaged: 3, ..Loaded::default() });
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_an_entry_of_their_key_or_none(bytes in prop::collection::vec(any::<u8>(), 0..200), key in any::<[u8; 32]>()) {
+            let decoded = &mut Decoded::default();
+            let entry = decoded.entry(&bytes, 0, &crate::fingerprint::Fingerprint(key)).expect("memory");
+            prop_assert!(entry.is_none());
+        }
+
+        #[test]
+        fn entries_survive_a_round_trip(
+            state in prop::collection::vec(any::<u8>(), 0..100),
+            shaders in prop::collection::vec((any::<u32>(), any::<[u8; 20]>()), 1..6),
+            masks in prop::collection::vec(any::<[u64; 4]>(), 0..5),
+            numbers in any::<(u32, u32, u32)>(),
+        ) {
+            let shaders: Vec<_> = shaders.iter().map(|&(stage, hash)| ShaderRef { stage, hash: ShaderHash(hash) }).collect();
+            let masks: Vec<_> = masks.into_iter().map(Mask).collect();
+            let kind = PipelineKind::Compute;
+            let description = DescriptionRef { kind, schema: Schema(numbers.0), state: &state, shaders: &shaders };
+            let entry = UserEntry { description, masks: &masks, first_frame: numbers.1, build_us: numbers.2 };
+            let mut bytes = Vec::new();
+            entry.encode(&mut bytes).expect("memory");
+            let mut decoded = Decoded::default();
+            prop_assert_eq!(decoded.entry(&bytes, numbers.2, &description.key()).expect("memory"), Some(entry));
+            for length in 0..bytes.len() {
+                prop_assert!(decoded.entry(&bytes[..length], 0, &description.key()).expect("memory").is_none());
+            }
+        }
+    }
+}
