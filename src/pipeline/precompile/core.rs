@@ -397,9 +397,6 @@ impl Core {
     /// Set the final state of a pipeline from outside.
     pub fn settle(&mut self, board: &Board, key: &PipelineKey, state: State) -> Result<()> {
         let item = self.item_of(board, key)?;
-        if self.items.at(item).is_requested && self.items.at(item).state == State::Queued {
-            self.queue.withdraw(item);
-        }
         self.change(board, item, state, false);
         self.update_completion();
         Ok(())

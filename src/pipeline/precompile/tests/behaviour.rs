@@ -177,6 +177,25 @@ fn budget_of_the_frame_replaces_the_time_of_the_mode() {
 }
 
 #[test]
+fn build_that_takes_longer_than_expected_is_paid_back() {
+    let precompiler = precompiler(Options { order: Order::File, ..Options::default() });
+    let entry = |number| Entry { key: key(number), build_us: 4_000, ..Entry::default() };
+    precompiler.add_all((0..9).map(entry)).expect("memory");
+    precompiler.step(Some(5_000));
+    let slow = precompiler.take().expect("granted");
+    precompiler.finish(&slow, Outcome::Ok, 20_000).expect("it runs");
+    let frames: Vec<bool> = (0..4)
+        .map(|_| {
+            precompiler.step(Some(5_000));
+            precompiler.has_job()
+        })
+        .collect();
+    assert_eq!(frames, [false, false, false, true]);
+    // This machine is five times slower than the recording's.
+    assert_eq!(precompiler.take().map(|job| job.expected_us), Some(20_000));
+}
+
+#[test]
 fn requested_pipeline_is_taken_by_its_own_thread() {
     let precompiler = precompiler(unlimited());
     add(&precompiler, [(0, 0), (1, 0)]);
@@ -184,8 +203,10 @@ fn requested_pipeline_is_taken_by_its_own_thread() {
     let job = precompiler.take_key(&key(1)).expect("it waits");
     assert!(job.is_urgent && precompiler.take().is_none());
     assert_eq!(precompiler.take_key(&key(1)), None);
+    precompiler.request(&key(0));
     precompiler.finish(&job, Outcome::Cancelled, 0).expect("it runs");
-    assert_eq!(precompiler.take().map(|job| job.key), Some(key(1)), "it is still requested");
+    let next = [(); 3].map(|()| precompiler.take().map(|job| job.key));
+    assert_eq!(next, [Some(key(0)), Some(key(1)), None], "it is requested again, behind the other one");
     assert_eq!((precompiler.request(&key(7)), precompiler.state(&key(7))), (State::Unknown, State::Unknown));
 }
 

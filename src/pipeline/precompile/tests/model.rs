@@ -128,7 +128,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => Just(Outcome::Ok),
         1 => Just(Outcome::Failed),
         1 => Just(Outcome::Crashed),
-        3 => Just(Outcome::Cancelled),
+        5 => Just(Outcome::Cancelled),
     ];
     let last = prop_oneof![Just(State::Ready), Just(State::Failed), Just(State::Banned)];
     prop_oneof![
@@ -138,10 +138,10 @@ fn step() -> impl Strategy<Value = Step> {
         3 => mode.prop_map(Step::Mode),
         1 => Just(Step::Resume),
         1 => (1..4_u32).prop_map(Step::Batch),
-        5 => number().prop_map(Step::Request),
+        9 => number().prop_map(Step::Request),
         8 => Just(Step::Frame),
         16 => Just(Step::Take),
-        2 => number().prop_map(Step::TakeKey),
+        6 => number().prop_map(Step::TakeKey),
         14 => (0..8_usize, outcome).prop_map(|(at, outcome)| Step::Finish(at, outcome)),
         1 => (number(), last).prop_map(|(number, state)| Step::Settle(number, state)),
     ]
