@@ -35,6 +35,7 @@
 // - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 // - Total: the measured cost of a whole frame on a lane.
 // - Residual: the part of the totals that no setting accounts for.
+// - Learning phase: 18 seconds after a setting was added, but at least 256 and at most 1,024 decisions.
 // - Trial: an option that is chosen to learn its burden: for a frame, and after the learning phase for up to a second.
 // - Task: the name under which burdens are learned and saved; the id of a setting.
 // - Strategy: an alternative set of limits, such as those of 30 frames a second.
@@ -168,7 +169,7 @@ typedef struct hob_goblin_desc {
     /// The rate holds over a minute: no 60 s have more than 60 times as many voluntary changes and trials. Unused changes
     /// of at most 6 s are saved, so that related settings change in one frame. A second can have that many.
     ///
-    /// Changes are free for 1,024 decisions after a setting was added, in trial windows and while the switch scale is
+    /// Changes are free in the learning phase, in trial windows and while the switch scale is
     /// 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is negative.
     double changes_per_second;
     /// Decisions a second, which convert seconds to decisions. Default 60.

@@ -1,5 +1,6 @@
 //! The configuration of a goblin.
 
+use super::tuning::TUNING;
 use crate::base::{Number, Result, error};
 use crate::knapsack::Effort;
 use crate::profile::{Blind, Rules};
@@ -149,6 +150,12 @@ impl Config {
     /// Number of decisions in this many seconds.
     pub fn decisions_of(&self, seconds: f64) -> u64 {
         (seconds * self.decisions_per_second) as u64
+    }
+
+    /// Length of the learning phase, in decisions.
+    pub fn learning_decisions(&self) -> u64 {
+        let pace = &TUNING.pace;
+        self.decisions_of(pace.learning_seconds).clamp(pace.least_learning, pace.most_learning)
     }
 
     /// Whether burdens are learned from samples, relative to the common factor.

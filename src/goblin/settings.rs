@@ -12,7 +12,6 @@ use super::question::setting::{OptionDesc, Setting, SettingDesc};
 use super::question::setting::{cells, check_options, check_setting, check_value, check_work};
 use super::question::shape::Shape;
 use super::question::strategy::{StrategyDesc, check_strategy};
-use super::tuning::TUNING;
 use crate::base::{Id, Number, Result, error, try_collect, try_filled};
 use crate::profile::{Estimate, Learned};
 
@@ -59,7 +58,7 @@ impl Core {
         if dropped {
             self.invalidate_samples(task);
         }
-        self.choose.pace.learn_until(next + TUNING.pace.learning);
+        self.choose.pace.learn_until(next + self.config.learning_decisions());
         let setting = Setting { shape, ..Setting::new(desc, options, task) };
         let choice = setting.fallback();
         let id = self.question.insert(setting);
@@ -156,7 +155,7 @@ impl Core {
         self.explore.set_options(position, states);
         self.published.restart(id, choice);
         self.warnings.change_shape();
-        self.choose.pace.learn_until(self.latest_decision() + 1 + TUNING.pace.learning);
+        self.choose.pace.learn_until(self.latest_decision() + 1 + self.config.learning_decisions());
         self.invalidate_samples(task);
         Ok(())
     }

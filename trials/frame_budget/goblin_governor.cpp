@@ -74,6 +74,7 @@ private:
         hob::GoblinOptions options;
         options.gpu_ms = budget_ms;
         options.overrun_probability = 0.01; // one frame in a hundred may be late
+        options.desc.decisions_per_second = 1000 / budget_ms;
         return options;
     }
 

@@ -41,12 +41,15 @@ Summary summarize(const Player& player, double budget_ms) {
     summary.frames = player.records.size();
     if (summary.frames == 0) return summary;
     std::vector<float> times, updates;
-    double seconds = 0, changes = 0, resolutions = 0, late = 0, value = 0;
+    double seconds = 0, resolutions = 0, late = 0, value = 0;
+    double half_seconds[2] = {}, half_changes[2] = {};
     for (const FrameRecord& record : player.records) {
+        const std::size_t half = 2 * times.size() < summary.frames ? 0 : 1;
+        half_seconds[half] += static_cast<double>(record.ms) / 1000;
+        half_changes[half] += record.changes;
         times.push_back(record.ms);
         updates.push_back(record.update_us);
         seconds += static_cast<double>(record.ms) / 1000;
-        changes += record.changes;
         resolutions += record.new_resolution ? 1 : 0;
         late += static_cast<double>(record.ms) > budget_ms ? 1 : 0;
         value += static_cast<double>(record.value);
@@ -60,7 +63,8 @@ Summary summarize(const Player& player, double budget_ms) {
     summary.p50_ms = quantile(times, 0.5);
     summary.p95_ms = quantile(times, 0.95);
     summary.p99_ms = quantile(times, 0.99);
-    summary.changes_per_second = seconds > 0 ? changes / seconds : 0;
+    for (const std::size_t half : {0, 1})
+        summary.changes_per_second[half] = half_seconds[half] > 0 ? half_changes[half] / half_seconds[half] : 0;
     summary.resolutions_per_second = seconds > 0 ? resolutions / seconds : 0;
     summary.update_us = quantile(updates, 0.5);
     summary.update_p99_us = quantile(updates, 0.99);
@@ -70,13 +74,13 @@ Summary summarize(const Player& player, double budget_ms) {
 std::string table_of(const std::vector<Summary>& summaries) {
     char line[256];
     std::string table;
-    std::snprintf(line, sizeof line, "%-10s %7s %8s %8s %8s %8s %7s %10s %12s %14s\n", "", "frames", "late", "p50 ms",
+    std::snprintf(line, sizeof line, "%-10s %7s %8s %8s %8s %8s %7s %13s %12s %14s\n", "", "frames", "late", "p50 ms",
                   "p99 ms", "worst ms", "value", "changes/s", "resolution/s", "update us");
     table += line;
     for (const Summary& s : summaries) {
-        std::snprintf(line, sizeof line, "%-10s %7zu %7.1f%% %8.1f %8.1f %8.1f %7.1f %10.2f %12.2f %6.1f /%6.1f\n",
+        std::snprintf(line, sizeof line, "%-10s %7zu %7.1f%% %8.1f %8.1f %8.1f %7.1f %5.2f / %5.2f %12.2f %6.1f /%6.1f\n",
                       s.name.c_str(), s.frames, s.late_percent, s.p50_ms, s.p99_ms, s.worst_ms, s.mean_value,
-                      s.changes_per_second, s.resolutions_per_second, s.update_us, s.update_p99_us);
+                      s.changes_per_second[0], s.changes_per_second[1], s.resolutions_per_second, s.update_us, s.update_p99_us);
         table += line;
     }
     return table;
@@ -97,7 +101,8 @@ void write_json(const std::string& path, const RunFacts& facts, const std::vecto
             << ", \"worst_ms\": " << number(s.worst_ms) << ", \"p50_ms\": " << number(s.p50_ms)
             << ", \"p95_ms\": " << number(s.p95_ms) << ", \"p99_ms\": " << number(s.p99_ms)
             << ", \"mean_value\": " << number(s.mean_value)
-            << ", \"changes_per_second\": " << number(s.changes_per_second)
+            << ", \"changes_per_second\": [" << number(s.changes_per_second[0]) << ","
+            << number(s.changes_per_second[1]) << "]"
             << ", \"resolutions_per_second\": " << number(s.resolutions_per_second)
             << ", \"update_us\": " << number(s.update_us) << ", \"update_p99_us\": " << number(s.update_p99_us);
         for (const bool values : {false, true}) {

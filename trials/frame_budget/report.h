@@ -14,8 +14,9 @@ struct Summary {
     double late_percent = 0; ///< Frames over budget.
     double worst_ms = 0, p50_ms = 0, p95_ms = 0, p99_ms = 0;
     double mean_value = 0;
-    double changes_per_second = 0;     ///< Per second of frame time, without the resolution.
-    double resolutions_per_second = 0; ///< The same for the resolution.
+    /// Per second of frame time in each half of the run, without the resolution. The goblin learns in the first half.
+    double changes_per_second[2] = {};
+    double resolutions_per_second = 0; ///< The same for the resolution, in the whole run.
     double update_us = 0, update_p99_us = 0;
 };
 

@@ -83,7 +83,7 @@ pub struct hob_goblin_desc {
     /// The rate holds over a minute: no 60 s have more than 60 times as many voluntary changes and trials. Unused changes
     /// of at most 6 s are saved, so that related settings change in one frame. A second can have that many.
     ///
-    /// Changes are free for 1,024 decisions after a setting was added, in trial windows and while the switch scale is
+    /// Changes are free in the learning phase, in trial windows and while the switch scale is
     /// 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is negative.
     #[default(1.0)]
     pub changes_per_second: f64,

@@ -37,6 +37,7 @@
 //! - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 //! - Total: the measured cost of a whole frame on a lane.
 //! - Residual: the part of the totals that no setting accounts for.
+//! - Learning phase: 18 seconds after a setting was added, but at least 256 and at most 1,024 decisions.
 //! - Trial: an option that is chosen to learn its burden: for a frame, and after the learning phase for up to a second.
 //! - Task: the name under which burdens are learned and saved; the id of a setting.
 //! - Strategy: an alternative set of limits, such as those of 30 frames a second.

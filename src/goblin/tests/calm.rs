@@ -245,3 +245,19 @@ fn quality_comes_back_after_a_short_overload_at_any_rate_and_number_of_settings(
         assert_eq!(play(&mut goblin, wait, 4.0), count as usize, "{count} settings at {rate} a second");
     }
 }
+
+/// The learning phase of a host that decides eight times a second.
+#[test]
+fn slow_host_learns_for_seconds_and_not_for_minutes() {
+    for (decisions_per_second, learning) in [(8.0, 256), (30.0, 540), (60.0, 1024), (240.0, 1024)] {
+        let config = Config { decisions_per_second, ..config(20.0) };
+        assert_eq!(config.learning_decisions(), learning);
+        let mut goblin = Goblin::new(&config).unwrap();
+        let mut machine = Machine::new(1, 0.0);
+        renderer(&mut goblin, &mut machine, &[0.0; 6]);
+        // Nothing changes after it but trials: 40 s are below their interval.
+        let frames = learning + (40.0 * decisions_per_second) as u64;
+        let changes: u32 = (0..frames).map(|_| machine.frame(&mut goblin).0.changes).skip(learning as usize + 1).sum();
+        assert!(changes <= 12, "{changes} at {decisions_per_second} a second");
+    }
+}

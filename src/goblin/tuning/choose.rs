@@ -115,9 +115,12 @@ constants! {
         /// The largest overdraft by forced changes, in changes. Beyond it, debt is forgotten. Half and double: no
         /// difference.
         most_debt: f64 = 60.0,
-        /// Length of the learning phase after a setting was added, in decisions. Changes are free in it, because the
-        /// options must be learned. Half .9716 at 1.02 %, double .9784 at .97 %.
-        learning: u64 = 1024,
+        /// Length of the learning phase after a setting was added, in seconds, and at least and at most this many
+        /// decisions. Changes are free in it, because the options must be learned. At 60 decisions a second the last
+        /// one counts: half .9716 at 1.02 %, double .9784 at .97 %. A slow host does not wait for minutes.
+        learning_seconds: f64 = 18.0,
+        least_learning: u64 = 256,
+        most_learning: u64 = 1024,
         /// A return to an option within this many seconds after its replacement is a reversal. It defines the term, and
         /// was not tuned.
         reversal_seconds: f64 = 10.0,
