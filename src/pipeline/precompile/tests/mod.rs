@@ -4,7 +4,10 @@ mod behaviour;
 mod groups;
 mod memory;
 mod model;
+mod orders;
+mod simulation;
 mod threads;
+mod warm_up;
 
 use super::*;
 use crate::pipeline::{Mask, ShaderHash};

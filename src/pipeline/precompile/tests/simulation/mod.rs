@@ -1,0 +1,6 @@
+//! Simulations with a virtual clock, which the tests and the benchmark share.
+
+pub mod orders;
+pub mod random;
+pub mod trace;
+pub mod warm_up;
