@@ -275,7 +275,7 @@ impl Core {
         self.purse.grant(lane, pace, budget_us);
     }
 
-    /// Whether [`take`](Self::take) has a job.
+    /// Whether [`take`](Self::take) may have a job: it has none if the next one does not fit the rest of the grant.
     pub fn has_job(&self) -> bool {
         self.items.counts().queued_requested > 0 || self.lane().is_some_and(|lane| self.purse.allows(lane))
     }
@@ -288,7 +288,12 @@ impl Core {
             Some(item) => item,
             None => {
                 let lane = self.lane().filter(|&lane| self.purse.allows(lane))?;
-                self.next(lane, frame)?
+                let item = self.next(lane, frame)?;
+                let Item { kind, build_us, .. } = *self.items.at(item);
+                if !self.purse.fits(self.estimates.expected_us(kind, build_us)) {
+                    return None;
+                }
+                item
             }
         };
         self.start(board, item)

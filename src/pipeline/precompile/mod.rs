@@ -266,7 +266,8 @@ impl Precompiler {
         }
     }
 
-    /// Whether [`take`](Self::take) has a job now. Takes no lock.
+    /// Whether [`take`](Self::take) may have a job now. It has none, once per frame, if the next build does not fit the
+    /// rest of the grant. Takes no lock.
     #[inline]
     pub fn has_job(&self) -> bool {
         self.has_job.load(Relaxed)

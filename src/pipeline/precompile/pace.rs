@@ -1,9 +1,11 @@
 //! How fast: modes, batches and time budgets.
 //!
 //! Each frame grants a batch: a number of pipelines, and microseconds of build time. A started build spends its expected
-//! time. When it ends, the difference to the measured time is charged or returned. A build cannot be interrupted, so the
-//! last one of a frame may overdraw. Later frames pay the debt back before the next build starts. Unused grants expire:
-//! a quiet second does not buy a burst of builds.
+//! time. When it ends, the difference to the measured time is charged or returned.
+//!
+//! A build starts if its expected time fits the rest of the grant. A longer one than a whole grant starts at the begin of
+//! a frame without debts, and alone. Later frames pay its debt back before the next build starts, so long builds do not
+//! overlap. Unused grants expire: a quiet second does not buy a burst of builds.
 
 /// When pipelines are compiled. Existing numbers never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -75,6 +77,8 @@ pub struct Purse {
     builds: Option<u32>,
     /// Whether `balance_us` limits.
     is_timed: bool,
+    /// The time of this frame's grant.
+    grant_us: i64,
     /// Negative: later frames pay it back.
     balance_us: i64,
 }
@@ -86,9 +90,9 @@ impl Purse {
         self.lane = Some(lane);
         self.builds = (pace.batch > 0).then_some(pace.batch);
         self.is_timed = time_us.is_some();
-        let grant = i64::try_from(time_us.unwrap_or(0)).unwrap_or(i64::MAX);
+        self.grant_us = signed(time_us.unwrap_or(0));
         // A frame without a limit forgives debts.
-        self.balance_us = if self.is_timed { self.balance_us.min(0).saturating_add(grant) } else { 0 };
+        self.balance_us = if self.is_timed { self.balance_us.min(0).saturating_add(self.grant_us) } else { 0 };
     }
 
     /// End the grant. Debts stay.
@@ -101,9 +105,18 @@ impl Purse {
         *self = Self::default();
     }
 
-    /// Whether a pipeline of this lane may start now.
+    /// Whether a pipeline of this lane may start now, if its expected time fits.
     pub fn allows(&self, lane: Lane) -> bool {
         self.lane == Some(lane) && self.builds != Some(0) && (!self.is_timed || self.balance_us > 0)
+    }
+
+    /// Whether a build of this expected time fits. If it does not, this frame grants no more: the order is kept.
+    pub fn fits(&mut self, expected_us: u64) -> bool {
+        let fits = !self.is_timed || signed(expected_us) <= self.balance_us || self.balance_us >= self.grant_us;
+        if !fits {
+            self.stop();
+        }
+        fits
     }
 
     /// Spend for a pipeline that starts. A requested one is not counted, but spends time.
@@ -116,9 +129,12 @@ impl Purse {
 
     /// Charge or return the difference of the measured and the expected time.
     pub fn settle(&mut self, took_us: u64, expected_us: u64) {
-        let signed = |us: u64| i64::try_from(us).unwrap_or(i64::MAX);
         self.balance_us = self.balance_us.saturating_sub(signed(took_us).saturating_sub(signed(expected_us)));
     }
+}
+
+fn signed(us: u64) -> i64 {
+    i64::try_from(us).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -140,6 +156,17 @@ mod tests {
             purse.allows(Lane::Regular)
         });
         assert_eq!(frames, Some(3));
+    }
+
+    #[test]
+    fn build_that_does_not_fit_waits_for_a_frame_of_its_own() {
+        let mut purse = Purse::default();
+        purse.grant(Lane::Regular, PACE, None);
+        purse.spend(4_000, true);
+        assert!(purse.fits(6_000) && !purse.fits(75_000));
+        assert!(!purse.allows(Lane::Regular), "the next build does not overtake");
+        purse.grant(Lane::Regular, PACE, None);
+        assert!(purse.allows(Lane::Regular) && purse.fits(75_000));
     }
 
     #[test]

@@ -2,5 +2,6 @@
 
 pub mod orders;
 pub mod random;
+pub mod requests;
 pub mod trace;
 pub mod warm_up;

@@ -24,6 +24,9 @@ const SIGMAS: f64 = 3.0;
 /// The weight of the latest frame in the host's estimate.
 const NEW: f64 = 0.1;
 
+/// A fixed batch, and its result.
+pub type Fixed = ((u32, u32), WarmedUp);
+
 /// How builds are limited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
@@ -38,8 +41,9 @@ pub enum Limit {
     },
 }
 
-/// The fixed batches to compare with.
-pub const BATCHES: [(u32, u32); 10] = [(50, 1), (8, 1), (4, 1), (2, 1), (1, 1), (1, 2), (1, 3), (1, 4), (1, 6), (1, 8)];
+/// The fixed batches to compare with: builds, and frames between them.
+pub const BATCHES: [(u32, u32); 12] =
+    [(50, 1), (8, 1), (4, 1), (2, 1), (1, 1), (5, 6), (4, 5), (2, 3), (1, 2), (1, 3), (1, 4), (1, 8)];
 
 /// The result of a warm-up.
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,7 +163,7 @@ fn number_of(job: &super::super::Job) -> usize {
 }
 
 /// The goblin's warm-ups of several seeds together, and those of each fixed batch.
-pub fn compare(seeds: std::ops::Range<u64>) -> (WarmedUp, Vec<((u32, u32), WarmedUp)>) {
+pub fn compare(seeds: std::ops::Range<u64>) -> (WarmedUp, Vec<Fixed>) {
     let all = |limit| {
         seeds.clone().map(|seed| warm_up(seed, limit)).fold(WarmedUp::default(), |sum, one| WarmedUp {
             frames: sum.frames + one.frames,
@@ -171,7 +175,7 @@ pub fn compare(seeds: std::ops::Range<u64>) -> (WarmedUp, Vec<((u32, u32), Warme
 }
 
 /// Of the batches that end as early, the one with the fewest frames over budget.
-pub fn best_batch(goblin: &WarmedUp, batches: &[((u32, u32), WarmedUp)]) -> ((u32, u32), WarmedUp) {
+pub fn best_batch(goblin: &WarmedUp, batches: &[Fixed]) -> Fixed {
     let early = batches.iter().filter(|(_, batch)| f64::from(batch.frames) <= 1.05 * f64::from(goblin.frames));
     *early.min_by(|one, other| one.1.over_share().total_cmp(&other.1.over_share())).expect("the largest batch is early")
 }

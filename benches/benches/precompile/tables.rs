@@ -1,0 +1,73 @@
+//! The tables of the simulations.
+
+use hobgoblin::pipeline::precompile::Order;
+
+use crate::simulation::orders::play;
+use crate::simulation::requests::request_under_load;
+use crate::simulation::trace::Game;
+use crate::simulation::warm_up::{best_batch, compare};
+
+const SEEDS: std::ops::Range<u64> = 1000..1024;
+
+/// Requests while 10,000 pipelines are queued.
+pub fn requests() {
+    println!("requests while 10,000 pipelines are queued: builds that end before, jobs that overtake, milliseconds");
+    for workers in 1..=8 {
+        let waits = request_under_load(workers, 1000);
+        println!(
+            "{workers} workers   at most {} builds before   {} overtaken   mean {:6.1}   worst {:6.1}",
+            waits.worst_builds,
+            waits.overtaken,
+            waits.mean_us as f64 / 1e3,
+            waits.worst_us as f64 / 1e3
+        );
+    }
+}
+
+/// First uses that are not ready, by order.
+pub fn orders() {
+    let orders = [
+        (Order::Predicted, "predicted"),
+        (Order::File, "file"),
+        (Order::FirstToLatestUsed, "first to latest used"),
+        (Order::MostToLeastUsed, "most to least used"),
+        (Order::UsageMask, "usage mask"),
+    ];
+    println!("first uses that are not ready, over {} seeds; work in seconds", SEEDS.count());
+    let games: Vec<Game> = SEEDS.map(Game::new).collect();
+    let mut predicted = 0;
+    for (order, name) in orders {
+        let played: Vec<_> = games.iter().map(|game| play(game, order)).collect();
+        let (unready, first_uses): (usize, usize) =
+            (played.iter().map(|played| played.unready).sum(), played.iter().map(|played| played.first_uses).sum());
+        let work_us: u64 = played.iter().map(|played| played.work_us).sum();
+        let worst = played.iter().map(|played| played.unready as f64 / played.first_uses as f64).fold(0.0, f64::max);
+        if order == Order::Predicted {
+            predicted = unready;
+        }
+        println!(
+            "{name:22} {unready:6} of {first_uses}   {:5.2} %   worst seed {:5.2} %   ratio {:5.2}   work {:.1}",
+            100.0 * unready as f64 / first_uses as f64,
+            100.0 * worst,
+            unready as f64 / predicted.max(1) as f64,
+            work_us as f64 / 1e6
+        );
+    }
+}
+
+/// Frames over budget during warm-up.
+pub fn warm_up() {
+    let (goblin, batches) = compare(1..21);
+    let print = |name: &str, warmed_up: &crate::simulation::warm_up::WarmedUp| {
+        let (frames, share) = (warmed_up.frames / 20, 100.0 * warmed_up.over_share());
+        println!("{name:28} warm after {frames:6} frames   over budget {share:6.2} %");
+    };
+    println!("frames over budget during warm-up, over 20 seeds");
+    print("budget of the head-room", &goblin);
+    for ((builds, every), warmed_up) in &batches {
+        print(&format!("{builds} builds every {every} frames"), warmed_up);
+    }
+    let ((builds, every), best) = best_batch(&goblin, &batches);
+    let ratio = best.over_share() / goblin.over_share();
+    println!("best batch of the same time: {builds} every {every} frames, {ratio:.1} times as many frames over budget");
+}
