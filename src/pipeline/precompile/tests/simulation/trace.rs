@@ -42,7 +42,7 @@ struct Area {
     pipelines: Vec<(usize, f64)>,
 }
 
-/// What recordings tell about a pipeline.
+/// The recorded facts about a pipeline.
 #[derive(Clone, Default)]
 pub struct Recorded {
     /// Recording, and frame of the first use.
