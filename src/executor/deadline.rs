@@ -1,36 +1,48 @@
-//! Deadlines by the host's clock.
+//! Spans of time by the host's clock.
 #![forbid(unsafe_code)]
 
 use std::time::{Duration, Instant};
 
 use crate::base::host;
 
-/// The start time by the host's clock, or by the system's if the host provides none.
-enum Start {
+/// Measures the time since it began, by the host's clock, or by the system's if the host provides none.
+pub enum Stopwatch {
+    #[doc(hidden)]
     Host(u64),
+    #[doc(hidden)]
     System(Instant),
+}
+
+impl Stopwatch {
+    /// Begin now.
+    pub fn begin() -> Self {
+        host::now_ns().map_or_else(|| Self::System(Instant::now()), Self::Host)
+    }
+
+    /// Time since the beginning.
+    pub fn passed(&self) -> Duration {
+        match self {
+            Self::System(start) => start.elapsed(),
+            Self::Host(start) => Duration::from_nanos(host::now_ns().unwrap_or(u64::MAX).saturating_sub(*start)),
+        }
+    }
 }
 
 /// A time span that starts at construction. [`Duration::MAX`] never ends and reads no clock.
 pub struct Deadline {
-    start: Option<Start>,
+    start: Option<Stopwatch>,
     span: Duration,
 }
 
 impl Deadline {
     /// A deadline `span` from now.
     pub fn after(span: Duration) -> Self {
-        let now = || host::now_ns().map_or_else(|| Start::System(Instant::now()), Start::Host);
-        Self { start: (span != Duration::MAX).then(now), span }
+        Self { start: (span != Duration::MAX).then(Stopwatch::begin), span }
     }
 
     /// Remaining time; `None` if the deadline never ends.
     pub fn left(&self) -> Option<Duration> {
-        let passed = match self.start.as_ref()? {
-            Start::System(start) => start.elapsed(),
-            Start::Host(start) => Duration::from_nanos(host::now_ns().unwrap_or(u64::MAX).saturating_sub(*start)),
-        };
-        Some(self.span.saturating_sub(passed))
+        Some(self.span.saturating_sub(self.start.as_ref()?.passed()))
     }
 
     /// Whether the deadline has passed.

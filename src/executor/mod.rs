@@ -61,7 +61,7 @@ use std::time::Duration;
 
 use crate::base::{Level, Result, Shared, SharedDyn, Text, error, host_log};
 
-pub use deadline::Deadline;
+pub use deadline::{Deadline, Stopwatch};
 use fork::Fork;
 use inside::{Posting, is_inside};
 use pool::Pool;

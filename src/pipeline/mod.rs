@@ -21,6 +21,7 @@
 //! | `identity` | the game, shader format and graphics API of a file |
 //! | `user_cache` | [`UserCache`]: pipelines that the shipped cache lacked |
 //! | `precompile` | [`precompile::Precompiler`]: which pipeline is compiled next, and when |
+//! | `library` | [`library::Library`]: the pipelines of a running game |
 //! | `seen` | [`Seen`]: the known pipelines, which render threads ask for every draw |
 //!
 //! Source: "PSO Caching" of the Unreal Engine's documentation, which records, expands and builds in these steps.
@@ -28,6 +29,7 @@
 
 mod description;
 mod identity;
+pub mod library;
 mod mask;
 pub mod precompile;
 mod seen;

@@ -146,7 +146,7 @@ impl UserCache {
     pub fn load(&mut self, mut each: impl FnMut(&PipelineKey, &UserEntry<'_>) -> Result<()>) -> Result<Loaded> {
         let mut loaded = Loaded::default();
         let before = self.count();
-        // A directory that cannot be written is loaded as it is.
+        // A read-only directory is loaded without maintenance.
         while self.store.maintain(8 << 20).is_ok_and(|done| done.more) {}
         loaded.collected = before.saturating_sub(self.count());
         let (mut buffer, mut decoded) = (Buffer::default(), Decoded::default());

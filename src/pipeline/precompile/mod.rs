@@ -182,6 +182,33 @@ impl Precompiler {
         self.board.table.find(key).map_or(State::Unknown, |item| self.board.state(item))
     }
 
+    /// The index of a pipeline: see [`Job::index`]. Takes no lock.
+    #[inline]
+    pub fn find(&self, key: &PipelineKey) -> Option<u32> {
+        self.board.table.find(key)
+    }
+
+    /// The key of an index.
+    pub fn key(&self, index: u32) -> Option<PipelineKey> {
+        self.board.table.key(index)
+    }
+
+    /// [`state`](Self::state) by index.
+    #[inline]
+    pub fn state_of(&self, index: u32) -> State {
+        self.board.state(index)
+    }
+
+    /// Number of indices.
+    pub fn len(&self) -> usize {
+        self.board.table.len()
+    }
+
+    /// Whether no key is known.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Pipelines by state.
     pub fn counts(&self) -> Counts {
         self.core().core.items.counts()

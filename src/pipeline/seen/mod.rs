@@ -38,11 +38,43 @@ const MOST_USES: u32 = u32::MAX - (1 << 16);
 
 type Row = Grown<Apart<[AtomicU32; BLOCK]>>;
 
+/// How often each pipeline was used, by index. All methods may be called from any thread at any time.
+#[derive(Default)]
+pub struct UseCounts {
+    rows: [Row; ROWS],
+}
+
+impl UseCounts {
+    /// Count a use by the thread with this number: see [`thread_number`](crate::base::thread_number). Returns true for the
+    /// first use in the thread's row, so that the first use of all is among them.
+    #[inline]
+    pub fn note_use(&self, index: u32, thread: usize) -> bool {
+        let row = &self.rows[thread % ROWS];
+        let Some(count) = count(row, index) else { return false };
+        count.load(Relaxed) < MOST_USES && count.fetch_add(1, Relaxed) == 0
+    }
+
+    /// Make room for the first `indices`. Uses of later ones are not counted.
+    pub fn reserve(&self, indices: usize) -> Result<()> {
+        self.rows.iter().try_for_each(|row| row.reserve(indices.div_ceil(BLOCK)))
+    }
+
+    /// The uses on all threads so far.
+    pub fn uses(&self, index: u32) -> u64 {
+        self.rows.iter().filter_map(|row| count(row, index)).map(|count| u64::from(count.load(Relaxed))).sum()
+    }
+
+    /// Bytes on the heap.
+    pub fn memory_used(&self) -> usize {
+        self.rows.iter().map(Grown::memory_used).sum()
+    }
+}
+
 /// The table of known pipelines. All methods may be called from any thread at any time.
 #[derive(Default)]
 pub struct Seen {
     table: KeyTable,
-    rows: [Row; ROWS],
+    counts: UseCounts,
 }
 
 impl Seen {
@@ -52,13 +84,10 @@ impl Seen {
         self.table.find(key)
     }
 
-    /// Count a use of a pipeline by the thread with this number: see [`thread_number`](crate::base::thread_number).
-    /// Returns true for the first use in the thread's row, so that the first use of all is among them.
+    /// Count a use of a pipeline. True for the first use in the thread's row.
     #[inline]
     pub fn note_use(&self, index: u32, thread: usize) -> bool {
-        let row = &self.rows[thread % ROWS];
-        let Some(count) = count(row, index) else { return false };
-        count.load(Relaxed) < MOST_USES && count.fetch_add(1, Relaxed) == 0
+        self.counts.note_use(index, thread)
     }
 
     /// Insert a pipeline. Returns its index, and whether it is new. On an error nothing changes.
@@ -68,28 +97,24 @@ impl Seen {
             return Ok(found);
         }
         // Threads that insert at the same time may need a count each.
-        self.reserve_counts(self.len() + 2 * BLOCK)?;
+        self.counts.reserve(self.len() + 2 * BLOCK)?;
         let (index, is_new) = self.table.insert(key)?;
         if is_new {
             // More threads may have inserted meanwhile than were reserved for. Then uses of this one are counted later.
-            _ = self.reserve_counts(index as usize + 1);
+            _ = self.counts.reserve(index as usize + 1);
         }
         Ok((index, is_new))
     }
 
     /// Make room for `more` pipelines, so that inserting them allocates nothing.
     pub fn reserve(&self, more: usize) -> Result<()> {
-        self.reserve_counts(self.len() + more + 2 * BLOCK)?;
+        self.counts.reserve(self.len() + more + 2 * BLOCK)?;
         self.table.reserve(more)
-    }
-
-    fn reserve_counts(&self, count: usize) -> Result<()> {
-        self.rows.iter().try_for_each(|row| row.reserve(count.div_ceil(BLOCK)))
     }
 
     /// The uses of a pipeline on all threads so far.
     pub fn uses(&self, index: u32) -> u64 {
-        self.rows.iter().filter_map(|row| count(row, index)).map(|count| u64::from(count.load(Relaxed))).sum()
+        self.counts.uses(index)
     }
 
     /// The key of an index.
@@ -109,8 +134,7 @@ impl Seen {
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
-        let rows = self.rows.iter().map(Grown::memory_used).sum::<usize>();
-        size_of::<Self>() + self.table.memory_used() + rows
+        size_of::<Self>() + self.table.memory_used() + self.counts.memory_used()
     }
 }
 

@@ -1,0 +1,392 @@
+//! The pipelines of a running game: which are ready, which are compiled next, and which the shipped cache lacks.
+//!
+//! Render threads ask for every draw with [`Library::use_pipeline`]. The answer takes one look-up and no lock. The first
+//! use of a pipeline is noted for the predicted order, the user's cache and the coverage. A pipeline that is not ready is
+//! requested, so that it is compiled before all others.
+//!
+//! Compiling is the host's: see [`Compiler`]. It runs on any thread that calls [`Core::compile_one`], and in the
+//! background of the executor. The library records each build in the quarantine, so that a pipeline that crashes the
+//! driver is not compiled again.
+//!
+//! Invariants:
+//! 1. A pipeline that is known has a description before a worker may take it.
+//! 2. No lock is held while the host compiles.
+//! 3. `use_pipeline`, `begin_frame` and `is_ready` of a group wait for no file and for no compile. Once all pipelines are
+//!    known and were used, they allocate nothing and take no lock.
+//! 4. After [`Library::close`] returns, the host is not called any more.
+//!
+//! | file | content |
+//! |---|---|
+//! | `known` | facts about each pipeline: description, origin, first use |
+//! | `work` | compiling on a worker, and in the background |
+//! | `saving` | the user's cache, written in the background |
+//! | `coverage` | how much of the game the caches cover |
+
+mod coverage;
+mod known;
+mod saving;
+#[cfg(test)]
+mod tests;
+mod work;
+
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use super::precompile::{self, Entry, Precompiler, Sighting, State};
+use super::{DescriptionRef, Identity, Loaded, Mask, PipelineKey, UserCache};
+use crate::base::{
+    Level, Result, Shared, SharedDyn, Text, host_log, thread_number, try_collect, try_path_join, try_push, try_string,
+};
+use crate::executor::Executor;
+use crate::quarantine::{self, Quarantine};
+use crate::store::io::SharedIo;
+use crate::store::{self};
+
+use coverage::Counters;
+pub use coverage::Coverage;
+use known::{Known, Origin};
+use saving::Saving;
+use work::Workers;
+pub use work::{Built, Compiler};
+
+/// Options of a library.
+pub struct Options {
+    /// The game, its shader format and the graphics API.
+    pub identity: Identity,
+    /// The version of the game: the user's cache of another version is not used.
+    pub version: String,
+    /// The environment of bans: the driver and device. See [`Environment::id`](crate::fingerprint::Environment::id).
+    pub environment: u64,
+    /// The precompiler.
+    pub precompile: precompile::Options,
+    /// Directory of the user's cache and of bans. `None`: nothing outlives the process.
+    pub directory: Option<(SharedIo, PathBuf)>,
+    /// Limit and age of the user's cache.
+    pub store: store::Options,
+    /// Keep pipelines that the shipped cache lacks for the next start. Default: true.
+    pub keeps_user_cache: bool,
+    /// Strikes that ban a pipeline. Default: 2.
+    pub ban_at: u32,
+    /// Compiles in its background. `None`: only calls of [`Core::compile_one`] compile.
+    pub executor: Option<Executor>,
+    /// The host's compiler.
+    pub compiler: SharedDyn<dyn Compiler>,
+}
+
+/// A pipeline of a cache, as [`Library::add_entries`] takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheEntry<'a> {
+    /// The name of the description.
+    pub key: PipelineKey,
+    /// The pipeline.
+    pub description: DescriptionRef<'a>,
+    /// The usage masks it was used with.
+    pub masks: &'a [Mask],
+    /// Expected frame of the first use.
+    pub first_frame: Option<u64>,
+    /// How often recordings used it.
+    pub times_used: u64,
+    /// Build time in microseconds. 0: unknown.
+    pub build_us: u64,
+    /// Its first use in recordings.
+    pub sightings: &'a [Sighting],
+}
+
+/// The state of a library. Background tasks own it, too.
+pub struct Core {
+    identity: Identity,
+    environment: u64,
+    precompiler: Precompiler,
+    known: Known,
+    saving: Saving,
+    quarantine: Option<Quarantine>,
+    compiler: SharedDyn<dyn Compiler>,
+    workers: Workers,
+    counters: Counters,
+    /// Frames begun.
+    frame: AtomicU32,
+    /// The current mask, for pipelines that the host builds itself.
+    mask: [AtomicU64; 4],
+}
+
+/// The pipelines of a running game. All methods may be called from any thread at any time. Dropping it closes it.
+pub struct Library(Shared<Core>);
+
+impl Deref for Library {
+    type Target = Core;
+
+    fn deref(&self) -> &Core {
+        &self.0
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // It fails only inside a callback, where the value is not dropped.
+        _ = self.close();
+    }
+}
+
+impl Core {
+    /// Reads the user's cache and the files of bans.
+    fn open(options: Options) -> Result<(Self, Loaded)> {
+        let Options { identity, version, environment, precompile, directory, store, keeps_user_cache, .. } = options;
+        let mask = precompile.masks.regular.0.map(AtomicU64::new);
+        let precompiler = Precompiler::new(precompile)?;
+        let (mut quarantine, mut cache) = (None, None);
+        if let Some((io, directory)) = directory {
+            let bans = quarantine::Options {
+                ban_at: options.ban_at,
+                read_only: store.read_only,
+                secret: store.secret,
+                ..quarantine::Options::at((store.now)())
+            };
+            quarantine = Some(Quarantine::open_on(io.clone(), &try_path_join(&directory, "quarantine")?, bans)?);
+            if keeps_user_cache {
+                cache = Some(UserCache::open(io, &directory, &identity, &version, store)?);
+            }
+        }
+        let core = Self {
+            identity,
+            environment,
+            precompiler,
+            known: Known::default(),
+            saving: Saving::new(cache)?,
+            quarantine,
+            compiler: options.compiler,
+            workers: Workers::new(options.executor),
+            counters: Counters::default(),
+            frame: AtomicU32::new(0),
+            mask,
+        };
+        let loaded = core.load_user_cache()?;
+        Ok((core, loaded))
+    }
+
+    fn load_user_cache(&self) -> Result<Loaded> {
+        self.saving.with_cache(|cache| {
+            if let Some(refusal) = cache.refusal()? {
+                host_log(Level::Warning, format_args!("{refusal}"));
+            }
+            let loaded = cache.load(|key, entry| {
+                let (first_frame, build_us) = (Some(entry.first_frame.into()), entry.build_us.into());
+                let times_used = 1;
+                let entry = CacheEntry {
+                    key: *key,
+                    description: entry.description,
+                    masks: entry.masks,
+                    first_frame,
+                    times_used,
+                    build_us,
+                    sightings: &[],
+                };
+                self.add_entry(&entry, Origin::User).map(drop)
+            })?;
+            Ok(loaded)
+        })
+    }
+
+    fn add_entry(&self, entry: &CacheEntry<'_>, origin: Origin) -> Result<bool> {
+        entry.description.check()?;
+        let hashes = try_collect(entry.description.shaders.iter().map(|shader| shader.hash))?;
+        let planned = Entry {
+            key: entry.key,
+            kind: entry.description.kind,
+            shaders: &hashes,
+            masks: entry.masks,
+            first_frame: entry.first_frame,
+            times_used: entry.times_used,
+            build_us: entry.build_us,
+            sightings: entry.sightings,
+        };
+        let (index, is_new) = self.known.add(&self.precompiler, &planned, entry.description)?;
+        if self.known.set_origin(index, origin) {
+            self.counters.opened();
+        }
+        if self.quarantine.as_ref().is_some_and(|bans| bans.is_banned(self.environment, &entry.key.0)) {
+            self.precompiler.settle(&entry.key, State::Banned)?;
+        }
+        Ok(is_new)
+    }
+
+    /// The state of a pipeline, without a use.
+    pub fn state(&self, key: &PipelineKey) -> State {
+        self.precompiler.state(key)
+    }
+
+    /// Change the masks, and select again which pipelines are compiled.
+    pub fn set_masks(&self, masks: precompile::CurrentMasks) -> Result<()> {
+        self.precompiler.set_masks(masks)?;
+        for (word, bits) in self.mask.iter().zip(masks.regular.0) {
+            word.store(bits, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The precompiler: modes, paces, order, groups and counts.
+    pub fn precompiler(&self) -> &Precompiler {
+        &self.precompiler
+    }
+
+    /// The game, its shader format and the graphics API.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// How much of the game the caches cover so far.
+    pub fn coverage(&self) -> Coverage {
+        self.counters.read(&self.precompiler)
+    }
+
+    /// Why pipelines cannot be kept, or bans not be remembered, if so.
+    pub fn problem(&self) -> Option<Text<232>> {
+        self.saving.problem().or_else(|| self.quarantine.as_ref().and_then(Quarantine::problem))
+    }
+
+    /// Write what waits to be kept, on this thread, and wait for the disk.
+    pub fn flush(&self) -> Result<()> {
+        self.save()?;
+        self.saving.flush()
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> u64 {
+        (self.precompiler.memory_used() + self.known.memory_used()) as u64 + self.saving.memory_used()
+    }
+}
+
+impl Library {
+    /// Open a library, and load the user's cache. This waits for files.
+    pub fn open(options: Options) -> Result<(Self, Loaded)> {
+        let (core, loaded) = Core::open(options)?;
+        let library = Self(Shared::try_new(core)?);
+        library.serve();
+        Ok((library, loaded))
+    }
+
+    /// Add the pipelines of a shipped cache, and start to compile those that the masks select. Returns the number of
+    /// new ones. After an error the entries before the failed one stay.
+    pub fn add_entries<'a>(&self, entries: impl IntoIterator<Item = CacheEntry<'a>>) -> Result<usize> {
+        let mut count = 0;
+        let added = entries.into_iter().try_for_each(|entry| {
+            count += usize::from(self.add_entry(&entry, Origin::Shipped)?);
+            Ok(())
+        });
+        self.serve();
+        added.map(|()| count)
+    }
+
+    /// Begin a frame: grant the next batch of compiles. `budget_us` replaces the mode's limit of time.
+    pub fn begin_frame(&self, budget_us: Option<u64>) {
+        self.frame.store(self.frame.load(Relaxed).wrapping_add(1), Relaxed);
+        self.precompiler.step(budget_us);
+        if self.precompiler.has_job() {
+            self.serve();
+        }
+    }
+
+    /// The pipeline is used now. Returns its state: only a pipeline that is [`State::Ready`] can be drawn with. Others are
+    /// requested. For [`State::Unknown`], build it and call [`add`](Self::add).
+    #[inline]
+    pub fn use_pipeline(&self, key: &PipelineKey) -> State {
+        let Some(index) = self.precompiler.find(key) else { return State::Unknown };
+        let state = self.precompiler.state_of(index);
+        if self.known.uses.note_use(index, thread_number()) || !state.is_final() {
+            self.note_use(key, index, state);
+        }
+        state
+    }
+
+    #[cold]
+    fn note_use(&self, key: &PipelineKey, index: u32, state: State) {
+        if self.known.note_first_use(index, self.frame.load(Relaxed)) {
+            self.counters.used(self.known.origin(index), state);
+            self.precompiler.note_use(key);
+            self.saving.used(index);
+        }
+        if !state.is_final() && self.known.must_request(index) {
+            self.precompiler.request(key);
+            self.serve();
+        }
+    }
+
+    /// The host has built a pipeline itself, because it was not ready. It counts as used in this frame, and is kept for
+    /// the next start. `build_us` is the build time in microseconds, 0 if unknown: the hitch that the miss has cost.
+    pub fn add(&self, description: DescriptionRef<'_>, build_us: u64) -> Result<PipelineKey> {
+        description.check()?;
+        let key = description.key();
+        let hashes = try_collect(description.shaders.iter().map(|shader| shader.hash))?;
+        let (mask, frame) = (Mask(self.mask.each_ref().map(|word| word.load(Relaxed))), self.frame.load(Relaxed));
+        let planned = Entry {
+            key,
+            kind: description.kind,
+            shaders: &hashes,
+            masks: &[mask],
+            first_frame: Some(frame.into()),
+            times_used: 1,
+            build_us,
+            sightings: &[],
+        };
+        let (index, _) = self.known.add(&self.precompiler, &planned, description)?;
+        self.precompiler.settle(&key, State::Ready)?;
+        let was_used = !self.known.note_first_use(index, frame);
+        let origin = self.known.origin(index);
+        self.counters.built_by_host(origin, was_used, build_us);
+        if origin.is_none() && self.known.set_origin(index, Origin::Host) {
+            let number = u32::from_le_bytes([key.0[0], key.0[1], key.0[2], key.0[3]]);
+            host_log(Level::Info, format_args!("new {} pipeline {number}", description.kind.name()));
+            self.saving.save(index, mask, build_us);
+            self.serve();
+        }
+        Ok(key)
+    }
+
+    /// Request a pipeline, and wait for its final state. The calling thread compiles it if no other one does. Returns its
+    /// state then, or after the timeout.
+    pub fn wait(&self, key: &PipelineKey, timeout: Duration) -> State {
+        if let Some(job) = (!timeout.is_zero()).then(|| self.precompiler.take_key(key)).flatten() {
+            self.compile(&job);
+        }
+        self.serve();
+        self.precompiler.wait(key, timeout)
+    }
+
+    /// Write what waits to be kept, wait until no thread is inside the host, and call the host never again. An error
+    /// inside a callback of the host, where it would wait for itself.
+    pub fn close(&self) -> Result<()> {
+        self.workers.close()?;
+        if let Err(why) = self.flush() {
+            host_log(Level::Warning, format_args!("{why}"));
+        }
+        if let Some(bans) = &self.quarantine {
+            bans.close();
+        }
+        Ok(())
+    }
+}
+
+impl Options {
+    /// Options of a game. Everything stays in memory.
+    pub fn new(identity: Identity, version: &str, compiler: SharedDyn<dyn Compiler>, now: fn() -> u64) -> Result<Self> {
+        Ok(Self {
+            identity,
+            version: try_string(version)?,
+            environment: 0,
+            precompile: precompile::Options::default(),
+            directory: None,
+            store: store::Options::new(now),
+            keeps_user_cache: true,
+            ban_at: 2,
+            executor: None,
+            compiler,
+        })
+    }
+}
+
+/// A list that takes what fits into its memory, so that a frame never allocates.
+fn push_if_room<T>(list: &mut Vec<T>, item: T) -> bool {
+    let has_room = list.len() < list.capacity();
+    has_room && try_push(list, item).is_ok()
+}
