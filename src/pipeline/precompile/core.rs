@@ -86,12 +86,11 @@ impl Core {
     // Adding.
 
     /// Add an entry, or its masks to the entry with its key. Returns whether it is new.
-    pub fn add(&mut self, board: &Board, entry: &Entry<'_>, frame: u64) -> Result<bool> {
+    pub fn add(&mut self, board: &Board, entry: &Entry<'_>) -> Result<bool> {
         if entry.shaders.len() > MAX_SHADERS {
             let count = entry.shaders.len();
             return Err(error!(LimitExceeded, "the pipeline has {count} shaders: pass at most {MAX_SHADERS}"));
         }
-        self.masks.clear();
         self.items.number_masks(entry.masks, &mut self.masks)?;
         let found = board.table.find(&entry.key).filter(|&item| self.items.at(item).is_entry);
         if let Some(item) = found {
@@ -100,13 +99,12 @@ impl Core {
         }
         self.shaders.clear();
         if self.is_shaders_first {
+            self.shaders.try_reserve(entry.shaders.len())?;
             for shader in entry.shaders {
-                let number = self.cover.number(shader)?;
-                self.shaders.try_reserve(1)?;
-                if !self.shaders.contains(&number) {
-                    self.shaders.push(number);
-                }
+                self.shaders.push(self.cover.number(shader)?);
             }
+            self.shaders.sort_unstable();
+            self.shaders.dedup();
         }
         let sightings = &entry.sightings[..entry.sightings.len().min(MAX_SIGHTINGS)];
         self.items.reserve_entry(self.masks.len(), self.shaders.len(), sightings.len())?;
@@ -114,14 +112,14 @@ impl Core {
         let item = self.item_of(board, &entry.key)?;
         self.items.fill(item, entry, &self.masks, &self.shaders);
         self.predictor.add_sightings(item, sightings);
-        self.queue.restart(false);
-        self.cover.forget_order();
         if self.items.at(item).state == State::Unknown {
+            self.queue.restart(false);
+            self.cover.forget_order();
             let state = self.items.waiting_state(item);
             self.change(board, item, state, false);
             let mut groups = self.items.at(item).groups.iter();
             if groups.any(|&group| board.words.is_requested(group)) {
-                self.request(board, item, frame);
+                self.request(board, item);
             }
         }
         self.update_completion();
@@ -131,13 +129,11 @@ impl Core {
     fn merge_masks(&mut self, board: &Board, item: u32) -> Result<()> {
         let before = self.items.masks_of(item);
         self.masks.try_reserve(before.len())?;
-        let is_known = self.masks.iter().all(|mask| before.contains(mask));
-        if is_known {
+        self.masks.extend_from_slice(before);
+        self.items.sort_masks(&mut self.masks);
+        if self.masks.len() == before.len() {
             return Ok(());
         }
-        self.masks.extend_from_slice(before);
-        self.masks.sort_unstable_by_key(|&mask| *self.items.selection.mask(mask));
-        self.masks.dedup();
         self.items.reserve_entry(self.masks.len(), 0, 0)?;
         self.items.set_masks(item, &self.masks);
         self.queue.restart(self.order != Order::UsageMask);
@@ -161,8 +157,8 @@ impl Core {
         board.states.reserve(self.items.len() + 1)?;
         let (item, is_new) = board.table.insert(key)?;
         if is_new {
-            self.items.add();
-            self.queue.add();
+            let place = self.queue.add();
+            self.items.add(place);
             self.predictor.add_item();
         }
         Ok(item)
@@ -389,8 +385,7 @@ impl Core {
     }
 
     /// A pipeline is needed now.
-    pub fn request(&mut self, board: &Board, item: u32, frame: u64) {
-        self.observe(item, frame);
+    pub fn request(&mut self, board: &Board, item: u32) {
         let Self { items, queue, .. } = self;
         if matches!(items.at(item).state, State::Queued | State::Unselected) && !items.at(item).is_requested {
             queue.request(item);

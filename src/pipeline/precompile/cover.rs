@@ -2,7 +2,8 @@
 //!
 //! This is greedy set cover: the next pipeline is the one with the most shaders that no earlier pipeline builds. Such
 //! gains only fall, so a heap with outdated gains is enough: the top is weighed again, and goes back if it fell (Minoux'
-//! lazy greedy algorithm). Each step builds at least one new shader, so there are at most as many steps as shaders.
+//! lazy greedy algorithm). Each step builds at least one new shader, so there are at most as many steps as shaders. The
+//! shaders of a pipeline that fails count as built; its neighbours follow in the ordinary order.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

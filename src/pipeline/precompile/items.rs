@@ -4,7 +4,7 @@ use super::entry::{Counts, Entry, MAX_SIGHTINGS, Sighting, State};
 use super::pace::Lane;
 use super::predict::prior;
 use super::selection::{Selection, Verdict};
-use crate::base::{Id, Result};
+use crate::base::{Id, Result, error};
 use crate::pipeline::{Mask, PipelineKind};
 
 /// A part of a list.
@@ -42,6 +42,8 @@ pub struct Item {
     pub expected_us: u64,
     /// The groups that it belongs to.
     pub groups: Vec<Id>,
+    /// Whether the current masks select it.
+    verdict: Verdict,
     masks: Span,
     shaders: Span,
     sightings: Span,
@@ -103,29 +105,39 @@ impl Items {
     }
 
     /// Add an item without an entry. Call [`reserve_one`](Self::reserve_one) before.
-    pub fn add(&mut self) {
-        self.list.push(Item::default());
+    pub fn add(&mut self, place: u32) {
+        self.list.push(Item { place, ..Item::default() });
         self.counts.unknown += 1;
     }
 
     /// Make room for the lists of an entry. Afterwards [`fill`](Self::fill) cannot fail.
     pub fn reserve_entry(&mut self, masks: usize, shaders: usize, sightings: usize) -> Result<()> {
+        let longest =
+            (self.masks.len() + masks).max(self.shaders.len() + shaders).max(self.sightings.len() + sightings);
+        if u32::try_from(longest).is_err() {
+            return Err(error!(LimitExceeded, "the entries together name 2^32 masks, shaders or sightings: add fewer"));
+        }
         self.masks.try_reserve(masks)?;
         self.shaders.try_reserve(shaders)?;
         Ok(self.sightings.try_reserve(sightings)?)
     }
 
-    /// The numbers of masks. Of no mask: that of the mask without bits.
+    /// The numbers of masks, sorted by mask, each once. Of no mask: that of the mask without bits.
     pub fn number_masks(&mut self, masks: &[Mask], numbers: &mut Vec<u32>) -> Result<()> {
         let masks = if masks.is_empty() { &[Mask::NONE] } else { masks };
+        numbers.clear();
         numbers.try_reserve(masks.len())?;
         for mask in masks {
-            let number = self.selection.number(mask)?;
-            if !numbers.contains(&number) {
-                numbers.push(number);
-            }
+            numbers.push(self.selection.number(mask)?);
         }
+        self.sort_masks(numbers);
         Ok(())
+    }
+
+    /// Sort by mask, and keep each once.
+    pub fn sort_masks(&self, numbers: &mut Vec<u32>) {
+        numbers.sort_unstable_by_key(|&number| self.selection.mask(number));
+        numbers.dedup();
     }
 
     /// Give an item the data of its entry.
@@ -141,7 +153,9 @@ impl Items {
         self.masks.extend_from_slice(masks);
         self.shaders.extend_from_slice(shaders);
         self.sightings.extend_from_slice(sightings);
+        let verdict = self.selection.verdict(masks);
         let item = self.at_mut(item);
+        item.verdict = verdict;
         item.is_entry = true;
         item.kind = entry.kind;
         item.first_frame = entry.first_frame.or(first_sighting);
@@ -156,6 +170,7 @@ impl Items {
         let before = self.bucket(item);
         *self.count(before) -= 1;
         self.at_mut(item).masks = Span { from: self.masks.len() as u32, count: masks.len() as u32 };
+        self.at_mut(item).verdict = self.selection.verdict(masks);
         self.masks.extend_from_slice(masks);
         let after = self.bucket(item);
         *self.count(after) += 1;
@@ -163,7 +178,7 @@ impl Items {
 
     /// The lane that the masks choose for an item.
     fn lane_by_mask(&self, item: u32) -> Option<Lane> {
-        let Verdict { regular, precompile } = self.selection.verdict(self.masks_of(item));
+        let Verdict { regular, precompile } = self.at(item).verdict;
         match () {
             () if precompile && self.has_precompile_lane => Some(Lane::Precompile),
             () if regular => Some(Lane::Regular),
@@ -226,6 +241,7 @@ impl Items {
         let changed = change(self);
         self.counts = Counts::default();
         for item in 0..self.list.len() as u32 {
+            self.at_mut(item).verdict = self.selection.verdict(self.masks_of(item));
             if matches!(self.at(item).state, State::Unselected | State::Queued) {
                 let state = self.waiting_state(item);
                 self.at_mut(item).state = state;

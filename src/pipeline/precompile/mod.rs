@@ -63,8 +63,10 @@ pub use pace::{Mode, Pace, Paces};
 pub use queue::Order;
 pub use selection::{Compare, Comparison, CurrentMasks};
 
-/// Uses that wait to be learned from. More are dropped: near uses teach the same.
+/// Uses that wait to be learned from. With more the oldest is dropped.
 const MOST_USES: usize = 256;
+/// Uses that one take learns from: about 0.1 ms of work at most.
+const USES_AT_ONCE: usize = 16;
 
 /// The options of a precompiler.
 #[derive(Clone, Default)]
@@ -144,7 +146,7 @@ impl Precompiler {
     /// Add an entry. If its key has one, only the masks are added. Returns whether the entry is new.
     pub fn add(&self, entry: &Entry<'_>) -> Result<bool> {
         let mut guard = self.core();
-        let is_new = guard.core.add(&self.board, entry, self.frame.load(Relaxed))?;
+        let is_new = guard.core.add(&self.board, entry)?;
         let has_unanswered = guard.core.items.selection.has_unanswered();
         drop(guard);
         if has_unanswered {
@@ -157,7 +159,7 @@ impl Precompiler {
     pub fn add_all<'a>(&self, entries: impl IntoIterator<Item = Entry<'a>>) -> Result<usize> {
         let mut count = 0;
         let added = entries.into_iter().try_for_each(|entry| {
-            count += usize::from(self.core().core.add(&self.board, &entry, self.frame.load(Relaxed))?);
+            count += usize::from(self.core().core.add(&self.board, &entry)?);
             Ok(())
         });
         let has_unanswered = self.core().core.items.selection.has_unanswered();
@@ -310,9 +312,8 @@ impl Precompiler {
     /// Take a certain pipeline, to compile it on this thread now. `None` if it is unknown, running or done.
     pub fn take_key(&self, key: &PipelineKey) -> Option<Job> {
         let item = self.board.table.find(key)?;
-        let mut guard = self.core();
-        guard.core.observe(item, self.frame.load(Relaxed));
-        guard.core.take_item(&self.board, item)
+        self.note_item(item);
+        self.core().core.take_item(&self.board, item)
     }
 
     /// Report the end of a job, and its time in microseconds.
@@ -334,7 +335,8 @@ impl Precompiler {
         if !matches!(state, State::Queued | State::Unselected) {
             return state;
         }
-        self.core().core.request(&self.board, item, self.frame.load(Relaxed));
+        self.note_item(item);
+        self.core().core.request(&self.board, item);
         self.board.state(item)
     }
 
@@ -365,17 +367,25 @@ impl Precompiler {
 
     /// A pipeline was used. The predicted order learns from it. Cheap, but not free: call it for first uses.
     pub fn note_use(&self, key: &PipelineKey) {
-        let Some(item) = self.board.table.find(key) else { return };
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        if uses.len() < MOST_USES {
-            uses.push(item);
+        if let Some(item) = self.board.table.find(key) {
+            self.note_item(item);
         }
     }
 
+    fn note_item(&self, item: u32) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if uses.len() == MOST_USES {
+            uses.remove(0);
+        }
+        uses.push(item);
+    }
+
+    /// Learn from some uses, the latest first. The frame may wait for the lock, so it is not held for all of them.
     fn learn(&self, core: &mut Core) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let frame = self.frame.load(Relaxed);
-        uses.drain(..).for_each(|item| core.observe(item, frame));
+        let rest = uses.len().saturating_sub(USES_AT_ONCE);
+        uses.drain(rest..).rev().for_each(|item| core.observe(item, frame));
     }
 
     /// Distinct shaders of all entries, and those with a pipeline that was started. Only in the shaders-first order.
@@ -457,7 +467,7 @@ impl Precompiler {
         for at in 0..count {
             let item = core.groups.items(group)?[at];
             if !core.items.at(item).state.is_final() {
-                core.request(&self.board, item, self.frame.load(Relaxed));
+                core.request(&self.board, item);
             }
         }
         Ok(())

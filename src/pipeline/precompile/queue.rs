@@ -49,10 +49,12 @@ impl Queue {
         Ok(self.requested.try_reserve(room)?)
     }
 
-    /// Add the item with the next number. Call [`reserve_one`](Self::reserve_one) before.
-    pub fn add(&mut self) {
-        self.items.push(self.items.len() as u32);
-        self.is_sorted = false;
+    /// Add the item with the next number, and return its place. Without an entry it may stay last. Call
+    /// [`reserve_one`](Self::reserve_one) before.
+    pub fn add(&mut self) -> u32 {
+        let last = self.items.len() as u32;
+        self.items.push(last);
+        last
     }
 
     /// Look at all items again: their states, their data or the order have changed.
