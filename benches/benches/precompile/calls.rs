@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use hobgoblin::pipeline::precompile::{Entry, Mode, Options, Outcome, Policy, Precompiler};
+use hobgoblin::pipeline::precompile::{Entry, Mode, Options, Outcome, Pace, Paces, Policy, Precompiler, State};
 use hobgoblin::pipeline::{Mask, PipelineKey};
 use hobgoblin_bench::timing::least_of;
 
@@ -53,9 +53,14 @@ pub fn print() {
         masks.regular = Mask::NONE;
         precompiler.set_masks(masks).expect("memory");
     }) / 2.0;
+    // Requests of pipelines that wait, while 17,500 are queued.
+    let wanted: Vec<PipelineKey> =
+        (0..PIPELINES).map(key).filter(|key| precompiler.state(key) == State::Queued).collect();
+    let requests =
+        least_of(1, || wanted[..1000].iter().for_each(|key| _ = black_box(precompiler.request(key)))) / 1000.0;
     precompiler.set_mode(Mode::Fast);
-    let paces = hobgoblin::pipeline::precompile::Pace { batch: 0, time_us: 0 };
-    precompiler.set_paces(hobgoblin::pipeline::precompile::Paces { fast: paces, ..precompiler.paces() });
+    let fast = Pace { batch: 0, time_us: 0 };
+    precompiler.set_paces(Paces { fast, ..precompiler.paces() });
     precompiler.step(None);
     while let Some(job) = precompiler.take() {
         precompiler.finish(&job, Outcome::Ok, 1000).expect("it runs");
@@ -66,5 +71,8 @@ pub fn print() {
     let ready = each(|| _ = black_box(precompiler.decide(black_box(group), Policy::Skip)));
     println!("calls with {PIPELINES} pipelines, in nanoseconds");
     println!("an empty call {nothing:.1}   step with nothing to do {idle:.1}   state {state:.1}   decide {ready:.1}");
-    println!("step, take and finish {of_a_job:.0}   change of the mask {:.0} microseconds", mask_change);
+    println!(
+        "step, take and finish {of_a_job:.0}   request {:.0}   change of the mask {mask_change:.0} microseconds",
+        requests * 1e3
+    );
 }

@@ -13,12 +13,13 @@ mod tables;
 use hobgoblin::pipeline::precompile::{
     Entry, Job, Mode, Options, Order, Outcome, Pace, Paces, Precompiler, Sighting, State,
 };
-use hobgoblin::pipeline::{Mask, PipelineKey};
+use hobgoblin::pipeline::{Mask, PipelineKey, ShaderHash};
 
 fn main() {
     seen::print();
     calls::print();
     tables::requests();
+    tables::shaders();
     tables::orders();
     tables::warm_up();
 }

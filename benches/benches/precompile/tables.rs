@@ -4,6 +4,7 @@ use hobgoblin::pipeline::precompile::Order;
 
 use crate::simulation::orders::play;
 use crate::simulation::requests::request_under_load;
+use crate::simulation::shaders::{cover, random_pairs};
 use crate::simulation::trace::Game;
 use crate::simulation::warm_up::{best_batch, compare};
 
@@ -20,6 +21,24 @@ pub fn requests() {
             waits.overtaken,
             waits.mean_us as f64 / 1e3,
             waits.worst_us as f64 / 1e3
+        );
+    }
+}
+
+/// Builds until each distinct shader is built.
+pub fn shaders() {
+    println!("builds until each distinct shader is built, of pipelines with two shaders");
+    for seed in 1..4 {
+        let pairs = random_pairs(seed);
+        let (first, file) = (cover(true, &pairs), cover(false, &pairs));
+        println!(
+            "{} pipelines   {} shaders   shaders first {}, {:.2} a shader   order of the file {}, {:.2} a shader",
+            first.pipelines,
+            first.shaders,
+            first.builds,
+            first.builds as f64 / first.shaders as f64,
+            file.builds,
+            file.builds as f64 / file.shaders as f64
         );
     }
 }
@@ -65,9 +84,9 @@ pub fn warm_up() {
     println!("frames over budget during warm-up, over 20 seeds");
     print("budget of the head-room", &goblin);
     for ((builds, every), warmed_up) in &batches {
-        print(&format!("{builds} builds every {every} frames"), warmed_up);
+        print(&format!("{builds} per {every} frames"), warmed_up);
     }
     let ((builds, every), best) = best_batch(&goblin, &batches);
     let ratio = best.over_share() / goblin.over_share();
-    println!("best batch of the same time: {builds} every {every} frames, {ratio:.1} times as many frames over budget");
+    println!("best batch of the same time: {builds} per {every} frames, {ratio:.1} times as many frames over budget");
 }

@@ -62,6 +62,7 @@ pub struct Core {
     /// The mode after a pause.
     resumed_mode: Mode,
     paces: Paces,
+    workers: u32,
     tickets: u64,
     /// Whether pipelines remained at the last look.
     is_working: bool,
@@ -73,8 +74,8 @@ pub struct Core {
 }
 
 impl Core {
-    pub fn new(order: Order, is_shaders_first: bool, mode: Mode, paces: Paces) -> Self {
-        let mut core = Self { order, is_shaders_first, paces, ..Self::default() };
+    pub fn new(order: Order, is_shaders_first: bool, mode: Mode, paces: Paces, workers: u32) -> Self {
+        let mut core = Self { order, is_shaders_first, paces, workers: workers.max(1), ..Self::default() };
         core.mode = mode;
         if mode != Mode::Paused {
             core.resumed_mode = mode;
@@ -263,11 +264,12 @@ impl Core {
     pub fn step(&mut self, budget_us: Option<u64>) {
         let Some(lane) = self.lane() else { return };
         let Paces { fast, background, precompile } = self.paces;
-        let pace: Pace = match (self.mode, lane) {
+        let Pace { batch, time_us } = match (self.mode, lane) {
             (Mode::Precompile, Lane::Precompile) => precompile,
             (Mode::Fast, _) => fast,
             _ => background,
         };
+        let pace = Pace { batch, time_us: time_us.saturating_mul(self.workers.into()) };
         self.purse.grant(lane, pace, budget_us);
     }
 

@@ -75,6 +75,9 @@ pub struct Options {
     pub mode: Mode,
     /// The pace of each mode.
     pub paces: Paces,
+    /// Threads that compile at the same time. Each gets the time of the pace; a budget from outside is for all of them.
+    /// Default: 0, which means 1.
+    pub workers: u32,
     /// The order. Default: [`Order::Predicted`].
     pub order: Order,
     /// Compile pipelines with new shaders first, so that each distinct shader is built early. Default: false.
@@ -120,12 +123,12 @@ impl Drop for Guard<'_> {
 impl Precompiler {
     /// A precompiler without entries.
     pub fn new(options: Options) -> Result<Self> {
-        let Options { mode, paces, order, shaders_first, masks, comparison } = options;
+        let Options { mode, paces, workers, order, shaders_first, masks, comparison } = options;
         let mut uses = Vec::new();
         uses.try_reserve_exact(MOST_USES)?;
         let precompiler = Self {
             board: Board::default(),
-            core: Mutex::new(Core::new(order, shaders_first, mode, paces)),
+            core: Mutex::new(Core::new(order, shaders_first, mode, paces, workers)),
             changed: Condvar::new(),
             uses: Mutex::new(uses),
             is_waiting: AtomicBool::new(false),
@@ -285,8 +288,9 @@ impl Precompiler {
 
     // Work.
 
-    /// Begin a frame: grant the next batch. `budget_us` replaces the mode's limit of time; there 0 allows nothing. One
-    /// thread at a time. With nothing to grant this is two loads and a store.
+    /// Begin a frame: grant the next batch. `budget_us` replaces the mode's limit of time, for all workers together; there
+    /// 0 allows nothing. A loading screen without frames calls it in its loop. One thread at a time. With nothing to grant
+    /// this is two loads and a store.
     #[inline]
     pub fn step(&self, budget_us: Option<u64>) {
         self.frame.store(self.frame.load(Relaxed) + 1, Relaxed);
@@ -397,7 +401,7 @@ impl Precompiler {
     // Groups.
 
     /// Add a group: the pipelines of one object, at most [`MAX_GROUP`]. Keys without an entry count as missing until they
-    /// are added or [settled](Self::settle).
+    /// are added or [settled](Self::settle). After an error some of the keys may stay known without an entry.
     pub fn add_group(&self, keys: &[PipelineKey]) -> Result<Id> {
         self.core().core.add_group(&self.board, keys)
     }

@@ -34,7 +34,7 @@ impl Mode {
 pub struct Pace {
     /// Most pipelines that start per frame. 0: no limit.
     pub batch: u32,
-    /// Microseconds of build time per frame. 0: no limit.
+    /// Microseconds of build time per frame and worker. 0: no limit.
     pub time_us: u64,
 }
 

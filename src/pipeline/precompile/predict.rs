@@ -30,8 +30,9 @@ struct Tuning {
     rest: u64,
 }
 
-/// Set by `cargo bench -p hobgoblin-bench --bench precompile`.
-const TUNING: Tuning = Tuning { half_life: 600.0, reach: 300.0, before: 0.5, neighbours: 256, least: 1e-3, rest: 600 };
+/// Chosen on the seeds 1 to 8 of the simulated play-throughs; the benchmark reports other seeds. Halving or doubling one
+/// constant makes at most 8 % more first uses unready.
+const TUNING: Tuning = Tuning { half_life: 300.0, reach: 150.0, before: 0.5, neighbours: 64, least: 1e-3, rest: 600 };
 
 /// The order without a raise, descending: a hazard of use that counts each recording, the earlier the more.
 pub fn prior(first_frame: Option<u64>, sightings: &[Sighting]) -> f64 {
@@ -240,7 +241,7 @@ mod tests {
             waiting.retain(|&item| item != next);
             order.push(next);
         }
-        assert_eq!(order, [5, 6, 7, 3, 8, 2, 9, 1, 0]);
+        assert_eq!(order, [5, 6, 3, 7, 2, 8, 1, 9, 0]);
     }
 
     #[test]

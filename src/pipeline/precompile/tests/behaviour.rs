@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::simulation::requests::request_under_load;
+use super::simulation::shaders::{cover, random_pairs};
 use super::simulation::trace::BUILD_US;
 use super::*;
 use crate::base::{Code, Shared};
@@ -179,6 +180,18 @@ fn budget_of_the_frame_replaces_the_time_of_the_mode() {
 }
 
 #[test]
+fn each_worker_gets_the_time_of_the_mode() {
+    let starts = |workers| {
+        let precompiler = precompiler(Options { workers, ..Options::default() });
+        let entry = |number| Entry { key: key(number), build_us: 4_000, ..Entry::default() };
+        precompiler.add_all((0..90).map(entry)).expect("memory");
+        precompiler.step(None);
+        std::iter::from_fn(|| precompiler.take()).count()
+    };
+    assert_eq!([0, 1, 8, 1000].map(starts), [4, 4, 32, 50]);
+}
+
+#[test]
 fn build_that_takes_longer_than_expected_is_paid_back() {
     let precompiler = precompiler(Options { order: Order::File, ..Options::default() });
     let entry = |number| Entry { key: key(number), build_us: 4_000, ..Entry::default() };
@@ -273,47 +286,18 @@ fn predicted_order_follows_the_area_of_the_game() {
     assert_eq!(compiled.iter().copied().collect::<HashSet<_>>().len(), 20);
 }
 
-/// Each pipeline has a vertex shader and a pixel shader.
-fn builds_until_all_shaders(shaders_first: bool, pairs: &[(u8, u8)]) -> (usize, usize) {
-    let precompiler = precompiler(Options { shaders_first, ..unlimited() });
-    let hash = |kind, number| {
-        let mut hash = ShaderHash([kind; 20]);
-        hash.0[0] = number;
-        hash
-    };
-    let mut wanted: HashSet<ShaderHash> = HashSet::new();
-    let shaders: Vec<[ShaderHash; 2]> = pairs.iter().map(|&(one, other)| [hash(1, one), hash(2, other)]).collect();
-    for (number, shaders) in shaders.iter().enumerate() {
-        wanted.extend(shaders);
-        precompiler.add(&Entry { key: key(number as u32), shaders, ..Entry::default() }).expect("memory");
-    }
-    let distinct = wanted.len();
-    precompiler.step(None);
-    let mut builds = 0;
-    let mut all = 0;
-    while let Some(job) = precompiler.take() {
-        // Each fifth is cancelled, and comes again.
-        let is_cancelled = job.ticket % 5 == 0;
-        precompiler.finish(&job, if is_cancelled { Outcome::Cancelled } else { Outcome::Ok }, 1).expect("it runs");
-        builds += usize::from(!is_cancelled && !wanted.is_empty());
-        all += usize::from(!is_cancelled);
-        if !is_cancelled {
-            shaders[job.index as usize].iter().for_each(|hash| _ = wanted.remove(hash));
-        }
-    }
-    assert_eq!(all, pairs.len());
-    (builds, distinct)
-}
-
 #[test]
 fn shaders_first_builds_each_shader_before_states_are_multiplied_out() {
     // 60 vertex shaders and 60 pixel shaders in 1,800 pairs, many of the first vertex shaders first.
-    let pairs: Vec<(u8, u8)> = (0..60).flat_map(|one| (0..30).map(move |other| (one, (one + other) % 60))).collect();
-    let (builds, distinct) = builds_until_all_shaders(true, &pairs);
-    assert_eq!(distinct, 120);
-    assert!(builds * 100 <= distinct * 105, "{builds} builds for {distinct} shaders");
-    assert_eq!(builds, 60, "each build has two new shaders");
-    assert!(builds_until_all_shaders(false, &pairs).0 > 1000);
+    let pairs: Vec<(u16, u16)> = (0..60).flat_map(|one| (0..30).map(move |other| (one, (one + other) % 60))).collect();
+    let covered = cover(true, &pairs);
+    assert_eq!((covered.pipelines, covered.shaders), (1800, 120));
+    assert_eq!(covered.builds, 60, "each build has two new shaders");
+    assert!(cover(false, &pairs).builds > 1000);
+    for seed in 0..4 {
+        let covered = cover(true, &random_pairs(seed));
+        assert!(covered.builds * 100 <= covered.shaders * 105, "{covered:?}");
+    }
 }
 
 #[test]

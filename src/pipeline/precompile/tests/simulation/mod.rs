@@ -3,5 +3,6 @@
 pub mod orders;
 pub mod random;
 pub mod requests;
+pub mod shaders;
 pub mod trace;
 pub mod warm_up;
