@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Barrier;
-use std::thread::{scope, yield_now};
-use std::time::Instant;
+use std::thread::scope;
 
 use hobgoblin::base::thread_number;
 use hobgoblin::pipeline::{PipelineKey, Seen};
@@ -18,21 +17,26 @@ fn key(number: usize) -> PipelineKey {
     PipelineKey::of(&number.to_le_bytes())
 }
 
-/// Draws per second of `threads` threads together.
-fn rate(threads: usize, draw: &(dyn Fn() + Sync)) -> f64 {
-    let start = Barrier::new(threads + 1);
+/// Processor time of this thread in nanoseconds. Linux alone has it as a file.
+fn thread_ns() -> u64 {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    statistics.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+/// Processor nanoseconds of a draw while that many threads draw at the same time. Unlike the time on the wall, it does not
+/// depend on other programs that share the processors.
+fn draw_ns(threads: usize, draw: &(dyn Fn() + Sync)) -> f64 {
+    let start = Barrier::new(threads);
     scope(|scope| {
         let work = || {
             start.wait();
+            let from = thread_ns();
             (0..200).for_each(|_| draw());
+            thread_ns() - from
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        start.wait();
-        let from = Instant::now();
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            yield_now();
-        }
-        (threads * 200 * DRAWS) as f64 / from.elapsed().as_secs_f64()
+        let total: u64 = workers.into_iter().map(|worker| worker.join().expect("no panic")).sum();
+        total as f64 / (threads * 200 * DRAWS) as f64
     })
 }
 
@@ -61,8 +65,7 @@ pub fn print() {
                 black_box(found.map(|index| seen.note_use(index, thread)));
             }
         };
-        // Pairs of runs, because other programs may take a processor in between.
-        let scaling: Vec<f64> = (0..11).map(|_| rate(2, &draw) / rate(1, &draw)).collect();
+        let scaling: Vec<f64> = (0..11).map(|_| 2.0 * draw_ns(1, &draw) / draw_ns(2, &draw)).collect();
         println!(
             "{count:7} pipelines   find {ours:5.1}   HashMap {theirs:5.1}   ratio {:.2}   find and use {with_use:5.1}   \
              two threads x{:.2}   {:.1} bytes each",
