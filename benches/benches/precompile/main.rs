@@ -4,6 +4,7 @@
 //! give the same figures on every machine.
 
 mod calls;
+mod governed;
 mod seen;
 #[path = "../../../src/pipeline/precompile/tests/simulation/mod.rs"]
 mod simulation;

@@ -2,11 +2,12 @@
 
 use hobgoblin::pipeline::precompile::Order;
 
+use crate::governed::Governed;
 use crate::simulation::orders::play;
 use crate::simulation::requests::request_under_load;
 use crate::simulation::shaders::{cover, random_pairs};
 use crate::simulation::trace::Game;
-use crate::simulation::warm_up::{best_batch, compare};
+use crate::simulation::warm_up::{HeadRoom, WarmedUp, best_batch, fixed_batches, warm_up_all};
 
 const SEEDS: std::ops::Range<u64> = 1000..1024;
 
@@ -76,17 +77,24 @@ pub fn orders() {
 
 /// Frames over budget during warm-up.
 pub fn warm_up() {
-    let (goblin, batches) = compare(1..21);
-    let print = |name: &str, warmed_up: &crate::simulation::warm_up::WarmedUp| {
+    let seeds = 1..21;
+    let print = |name: &str, warmed_up: &WarmedUp| {
         let (frames, share) = (warmed_up.frames / 20, 100.0 * warmed_up.over_share());
         println!("{name:28} warm after {frames:6} frames   over budget {share:6.2} %");
     };
     println!("frames over budget during warm-up, over 20 seeds");
-    print("budget of the head-room", &goblin);
+    let governed = [
+        ("budget of the goblin", warm_up_all(seeds.clone(), Governed::default)),
+        ("budget of the head-room", warm_up_all(seeds.clone(), HeadRoom::default)),
+    ];
+    governed.iter().for_each(|(name, warmed_up)| print(name, warmed_up));
+    let batches = fixed_batches(seeds);
     for ((builds, every), warmed_up) in &batches {
         print(&format!("{builds} per {every} frames"), warmed_up);
     }
-    let ((builds, every), best) = best_batch(&goblin, &batches);
-    let ratio = best.over_share() / goblin.over_share();
-    println!("best batch of the same time: {builds} per {every} frames, {ratio:.1} times as many frames over budget");
+    for (name, governed) in &governed {
+        let ((builds, every), best) = best_batch(governed, &batches);
+        let ratio = best.over_share() / governed.over_share();
+        println!("{name}: the best batch that is as early, {builds} per {every} frames, has {ratio:.1} times as many");
+    }
 }

@@ -3,16 +3,16 @@
 //! Two workers compile beside the frame. A running build takes memory bandwidth, cache and clock from it: each microsecond
 //! of build time makes the frame longer by [`SLOWDOWN`]. The work of a frame depends on the scene, and varies.
 //!
-//! The host stands in for the goblin: it learns the frame's own work, and turns the head-room into a budget of build time.
-//! A build cannot be interrupted, so it offers whole builds only: a frame's length of build time for each.
+//! A [`Control`] gives the budget of build time. A build cannot be interrupted, so the controls offer whole builds only: a
+//! frame's length of build time for each. [`HeadRoom`] stands in for the goblin: it learns the frame's own work.
 
 use super::super::{Entry, Mode, Options, Order, Outcome, Pace, Paces, PipelineKey, Precompiler};
 use super::random::Random;
 use super::trace::BUILD_US;
 
-const FRAME_US: f64 = 16_667.0;
-const WORKERS: usize = 2;
-const SLOWDOWN: f64 = 0.2;
+pub const FRAME_US: f64 = 16_667.0;
+pub const WORKERS: usize = 2;
+pub const SLOWDOWN: f64 = 0.2;
 const PIPELINES: usize = 1_500;
 /// Work of a frame by scene, and its deviation.
 const SCENES_US: [f64; 3] = [9_000.0, 12_000.0, 14_500.0];
@@ -28,17 +28,31 @@ const NEW: f64 = 0.1;
 pub type Fixed = ((u32, u32), WarmedUp);
 
 /// How builds are limited.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Limit {
-    /// By the head-room of the frame.
-    Goblin,
-    /// By a batch every few frames.
-    Batch {
-        /// Most builds that start.
-        builds: u32,
-        /// Frames between batches.
-        every: u32,
-    },
+pub trait Control {
+    /// The pace of all frames.
+    fn pace(&self) -> Pace {
+        Pace { batch: 0, time_us: 0 }
+    }
+    /// Whether this frame grants builds, and their budget.
+    fn grant(&mut self, frame: u32) -> Option<Option<u64>>;
+    /// The frame's own work, and the time that builds added to it, in microseconds.
+    fn learn(&mut self, _work_us: f64, _builds_us: f64) {}
+}
+
+/// A batch every few frames.
+struct Batch {
+    builds: u32,
+    every: u32,
+}
+
+impl Control for Batch {
+    fn pace(&self) -> Pace {
+        Pace { batch: self.builds, time_us: 0 }
+    }
+
+    fn grant(&mut self, frame: u32) -> Option<Option<u64>> {
+        frame.is_multiple_of(self.every).then_some(None)
+    }
 }
 
 /// The fixed batches to compare with: builds, and frames between them.
@@ -65,14 +79,25 @@ fn key(number: usize) -> PipelineKey {
     PipelineKey::of(&(number as u64).to_le_bytes())
 }
 
-/// The head-room that the host learns.
-struct HeadRoom {
+/// The head-room that a host learns.
+pub struct HeadRoom {
     mean: f64,
     variance: f64,
 }
 
-impl HeadRoom {
-    fn learn(&mut self, work_us: f64) {
+impl Default for HeadRoom {
+    fn default() -> Self {
+        Self { mean: FRAME_US, variance: 0.0 }
+    }
+}
+
+impl Control for HeadRoom {
+    fn grant(&mut self, _: u32) -> Option<Option<u64>> {
+        let free = (FRAME_US - self.mean - SIGMAS * self.variance.sqrt()) / SLOWDOWN;
+        Some(Some(((free / FRAME_US).floor().max(0.0) * FRAME_US) as u64))
+    }
+
+    fn learn(&mut self, work_us: f64, _: f64) {
         let error = work_us - self.mean;
         self.mean += NEW * error;
         self.variance += NEW * (error * error - self.variance);
@@ -81,33 +106,22 @@ impl HeadRoom {
             (self.mean, self.variance) = (work_us, 4.0 * DEVIATION_US * DEVIATION_US);
         }
     }
-
-    fn budget_us(&self) -> u64 {
-        let free = (FRAME_US - self.mean - SIGMAS * self.variance.sqrt()) / SLOWDOWN;
-        ((free / FRAME_US).floor().max(0.0) * FRAME_US) as u64
-    }
 }
 
 /// Compile all pipelines of a seed beside its frames.
-pub fn warm_up(seed: u64, limit: Limit) -> WarmedUp {
+pub fn warm_up(seed: u64, control: &mut dyn Control) -> WarmedUp {
     let mut random = Random(seed);
     let build_us: Vec<u64> = (0..PIPELINES).map(|_| BUILD_US[random.below(BUILD_US.len())]).collect();
-    let batch = match limit {
-        Limit::Goblin => 0,
-        Limit::Batch { builds, .. } => builds,
-    };
-    let pace = Pace { batch, time_us: 0 };
     let options = Options {
         mode: Mode::Background,
         order: Order::File,
-        paces: Paces { background: pace, ..Paces::default() },
+        paces: Paces { background: control.pace(), ..Paces::default() },
         ..Options::default()
     };
     let precompiler = Precompiler::new(options).expect("memory");
     for (number, &build_us) in build_us.iter().enumerate() {
         precompiler.add(&Entry { key: key(number), build_us, ..Entry::default() }).expect("memory");
     }
-    let mut head_room = HeadRoom { mean: FRAME_US, variance: 0.0 };
     let mut workers: [(f64, Option<_>); WORKERS] = [(0.0, None); WORKERS];
     let (mut scene_us, mut scene_ends) = (0.0, 0);
     let mut warmed_up = WarmedUp::default();
@@ -118,10 +132,8 @@ pub fn warm_up(seed: u64, limit: Limit) -> WarmedUp {
             scene_ends = frame + SCENE.start + random.below((SCENE.end - SCENE.start) as usize) as u32;
         }
         let work_us = scene_us + DEVIATION_US * random.normal();
-        match limit {
-            Limit::Goblin => precompiler.step(Some(head_room.budget_us())),
-            Limit::Batch { every, .. } if frame % every == 0 => precompiler.step(None),
-            Limit::Batch { .. } => {}
+        if let Some(budget_us) = control.grant(frame) {
+            precompiler.step(budget_us);
         }
         let (start, end) = (f64::from(frame) * FRAME_US, f64::from(frame + 1) * FRAME_US);
         let mut busy_us = 0.0;
@@ -152,7 +164,7 @@ pub fn warm_up(seed: u64, limit: Limit) -> WarmedUp {
         }
         warmed_up.frames += 1;
         warmed_up.over += u32::from(work_us + SLOWDOWN * busy_us > FRAME_US);
-        head_room.learn(work_us);
+        control.learn(work_us, SLOWDOWN * busy_us);
     }
     warmed_up
 }
@@ -162,20 +174,20 @@ fn number_of(job: &super::super::Job) -> usize {
     job.index as usize
 }
 
-/// The goblin's warm-ups of several seeds together, and those of each fixed batch.
-pub fn compare(seeds: std::ops::Range<u64>) -> (WarmedUp, Vec<Fixed>) {
-    let all = |limit| {
-        seeds.clone().map(|seed| warm_up(seed, limit)).fold(WarmedUp::default(), |sum, one| WarmedUp {
-            frames: sum.frames + one.frames,
-            over: sum.over + one.over,
-        })
-    };
-    let batches = BATCHES.map(|(builds, every)| ((builds, every), all(Limit::Batch { builds, every })));
-    (all(Limit::Goblin), batches.to_vec())
+/// The warm-ups of several seeds together, each with a control of its own.
+pub fn warm_up_all<C: Control>(seeds: std::ops::Range<u64>, control: impl Fn() -> C) -> WarmedUp {
+    seeds
+        .map(|seed| warm_up(seed, &mut control()))
+        .fold(WarmedUp::default(), |sum, one| WarmedUp { frames: sum.frames + one.frames, over: sum.over + one.over })
 }
 
-/// Of the batches that end as early, the one with the fewest frames over budget.
-pub fn best_batch(goblin: &WarmedUp, batches: &[Fixed]) -> Fixed {
-    let early = batches.iter().filter(|(_, batch)| f64::from(batch.frames) <= 1.05 * f64::from(goblin.frames));
+/// The warm-ups of several seeds together, with each fixed batch.
+pub fn fixed_batches(seeds: std::ops::Range<u64>) -> Vec<Fixed> {
+    BATCHES.map(|(builds, every)| ((builds, every), warm_up_all(seeds.clone(), || Batch { builds, every }))).to_vec()
+}
+
+/// Of the batches that end as early, or up to a tenth later, the one with the fewest frames over budget.
+pub fn best_batch(governed: &WarmedUp, batches: &[Fixed]) -> Fixed {
+    let early = batches.iter().filter(|(_, batch)| f64::from(batch.frames) <= 1.1 * f64::from(governed.frames));
     *early.min_by(|one, other| one.1.over_share().total_cmp(&other.1.over_share())).expect("the largest batch is early")
 }
