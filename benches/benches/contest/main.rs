@@ -29,11 +29,13 @@ The goblin against the rules of others, over recorded costs and noise.
   --help             this page
 
 Every contestant plays the same runs: first with its documented constants, then with its budget scaled such that 1 % of
-all frames are late. Columns: value in % of the oracle's; late frames in %, in the first 256 frames in %, most in a row;
-changes a second in the first 1024 frames, after them, and of the resolution after them; reversals a minute after them (a
-change taken back within 10 s); the factor on the budget; the goblin's lead in value, with the 95 % interval of the paired differences. 'win' and 'loss': the interval
-excludes 0. 'later': the rule has not less value, but more late frames than the goblin and than asked. The oracle knows every cost and the noise until the frame before; it changes as often as it likes, for
-nothing.
+all frames are late. The resolution is a TRIM setting of the goblin; another row shows it without TRIM. Columns: value in
+% of the oracle's; late frames in %, in the first 256 frames in %, most in a row; changes a second in the first 1024
+frames, after them, and of the resolution after them, which are counted apart; reversals a minute after them (a change
+taken back within 10 s); the factor on the budget; the lead in value of the goblin, and of the goblin with a saved
+profile, with the 95 % interval of the paired differences. 'win' and 'loss': the interval excludes 0. 'later': the rule
+has not less value, but more late frames than the goblin and than asked. The oracle knows every cost and the noise until
+the frame before. It changes as often as it likes, for nothing.
 ";
 
 /// Runs with which the preset of a resolution rule is chosen.
@@ -105,7 +107,7 @@ fn contest(options: &Options, name: &str, recording: &Recording) -> Result<Value
     let runs: Vec<_> = (0..options.seeds as u64).map(|seed| draw(first_seed + seed)).collect();
     // The saved profile is of a run with other noise.
     let training = draw(first_seed + 1_000_000);
-    let mut learner = Player::new(training.as_ref(), training.budget(), None, false);
+    let mut learner = Player::new(training.as_ref(), training.budget(), None, true);
     play(training.as_ref(), &mut learner, first_seed);
     let profiles = vec![hobgoblin_bench::contest::arena::Governor::save(&learner).expect("the goblin has a profile")];
     let arena = Arena { runs, profiles, first_seed, preset_runs: PRESET_RUNS, threads: options.threads };
@@ -121,7 +123,7 @@ fn contest(options: &Options, name: &str, recording: &Recording) -> Result<Value
         );
     }
     let who = ALL.iter().copied().filter(|who| {
-        matches!(who, Who::Goblin { is_warm: false, trims: false })
+        matches!(who, Who::Goblin { trims: true, .. })
             || options.only.as_ref().is_none_or(|only| who.name().contains(only.as_str()))
     });
     let who: Vec<_> = who.collect();

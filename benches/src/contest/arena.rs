@@ -28,6 +28,9 @@ pub trait Run: Sync {
     fn settings(&self) -> &[Setting];
     /// The setting that dynamic resolution moves.
     fn resolution(&self) -> usize;
+    /// Whether the steps of the resolution are fine, so that dynamic resolution may move it in every frame. Then its
+    /// changes are counted apart, for every governor.
+    fn has_fine_resolution(&self) -> bool;
     /// Milliseconds that a frame may take.
     fn budget(&self) -> f64;
     /// Frames of the run.
@@ -55,10 +58,6 @@ pub trait Governor {
     fn decide(&mut self, works: &[f64], choices: &mut [u16]);
     /// Takes the costs of an earlier frame; frames are counted from 0 and come in order.
     fn learn(&mut self, frame: usize, costs: &[f64], total: f64);
-    /// The setting that it trims every frame, if any. Its steps are too fine to be seen.
-    fn trimmed(&self) -> Option<usize> {
-        None
-    }
     /// Its knowledge, to start another run with.
     fn save(&self) -> Option<String> {
         None
@@ -74,13 +73,13 @@ pub struct Tally {
     pub late: f64,
     /// Share of late frames in the first 256.
     pub late_at_first: f64,
-    /// Changes a second after the learning phase, of all settings but a trimmed one.
+    /// Changes a second after the learning phase, of all settings but a fine resolution.
     pub changes: f64,
     /// The same in the learning phase.
     pub changes_at_first: f64,
     /// Changes a second of the resolution after the learning phase.
     pub resolution_changes: f64,
-    /// Reversals a minute after the learning phase, of all settings but a trimmed one.
+    /// Reversals a minute after the learning phase, of all settings but a fine resolution.
     pub reversals: f64,
     /// Most late frames in a row.
     pub worst_run: f64,
@@ -103,7 +102,7 @@ pub fn play(run: &dyn Run, governor: &mut dyn Governor, seed: u64) -> Tally {
         governor.decide(&works, &mut choices);
         let mut costs = vec![0.0; count];
         run.costs(frame, &choices, &mut costs);
-        let total = costs.iter().sum::<f64>() + watch.changes_of(frame, &choices, run, governor.trimmed());
+        let total = costs.iter().sum::<f64>() + watch.changes_of(frame, &choices, run);
         watch.take(run, &choices, total);
         in_flight.push_back((frame, costs, total));
     }
@@ -125,13 +124,13 @@ struct Watch {
 
 impl Watch {
     /// Counts the changes of a frame and returns their cost.
-    fn changes_of(&mut self, frame: usize, choices: &[u16], run: &dyn Run, trimmed: Option<usize>) -> f64 {
+    fn changes_of(&mut self, frame: usize, choices: &[u16], run: &dyn Run) -> f64 {
         let mut cost = 0.0;
         let changed = |&index: &usize| frame > 0 && choices[index] != self.before[index];
         for index in (0..choices.len()).filter(changed) {
             cost += run.settings()[index].change_ms;
             let (option, when) = std::mem::replace(&mut self.left[index], (self.before[index], frame));
-            let is_seen = Some(index) != trimmed;
+            let is_seen = index != run.resolution() || !run.has_fine_resolution();
             if frame < LEARNING {
                 self.changes_at_first += usize::from(is_seen);
                 continue;

@@ -17,12 +17,11 @@ pub struct Player {
     ids: Vec<Id>,
     /// Decision of each frame.
     decisions: Vec<u64>,
-    trimmed: Option<usize>,
 }
 
 impl Player {
     /// The default configuration, asked for 1 % of frames over `budget`. `past`: the profile of an earlier run. `trims`:
-    /// whether the resolution is a TRIM setting.
+    /// whether a resolution with fine steps is a TRIM setting.
     pub fn new(run: &dyn Run, budget: f64, past: Option<&str>, trims: bool) -> Self {
         let mut config = Config { overrun_probability: 0.01, ..Config::default() };
         config.limits[LANE] = budget;
@@ -34,14 +33,14 @@ impl Player {
         let ids = run.settings().iter().enumerate().map(|(index, setting)| {
             let options: Vec<_> = setting.values.iter().map(|&value| OptionDesc::worth(value)).collect();
             let desc = SettingDesc {
-                is_trim: trims && index == run.resolution(),
+                is_trim: trims && run.has_fine_resolution() && index == run.resolution(),
                 switch_burden: setting.change_ms,
                 ..SettingDesc::new(&setting.name, &options)
             };
             goblin.add_setting(&desc).expect("a setting that makes sense")
         });
         let ids = ids.collect();
-        Self { goblin, ids, decisions: Vec::new(), trimmed: trims.then(|| run.resolution()) }
+        Self { goblin, ids, decisions: Vec::new() }
     }
 }
 
@@ -62,10 +61,6 @@ impl Governor for Player {
             self.goblin.measure(id, &sample(cost)).expect("a sample of a decision");
         }
         self.goblin.measure_total(&sample(total)).expect("a total of a decision");
-    }
-
-    fn trimmed(&self) -> Option<usize> {
-        self.trimmed
     }
 
     fn save(&self) -> Option<String> {

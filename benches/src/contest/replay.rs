@@ -387,6 +387,11 @@ impl Run for Replay<'_> {
         self.stage.resolution
     }
 
+    /// Steps of 5 % of a side.
+    fn has_fine_resolution(&self) -> bool {
+        true
+    }
+
     fn budget(&self) -> f64 {
         self.stage.budget
     }

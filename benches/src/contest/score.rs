@@ -9,11 +9,14 @@ use super::rules::{Kind, OnLadder};
 
 /// Share of late frames that all are tuned to.
 pub const LATE: f64 = 0.01;
-/// How near to it is near enough.
+/// A share that differs by more is another one.
 pub const NEAR: f64 = 0.001;
+/// The distance from [`LATE`] at which the search ends. `NEAR` would compare 0.9 with 1.1 %, which is worth half a point
+/// of value.
+const CLOSE: f64 = 0.0003;
 /// Factors on the budget between which a tuned one is sought, and steps of the search.
 const SCALES: (f64, f64) = (0.2, 2.0);
-const SEARCH_STEPS: usize = 12;
+const SEARCH_STEPS: usize = 16;
 
 /// A contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub enum Who {
     Goblin {
         /// Whether it starts with a saved profile.
         is_warm: bool,
-        /// Whether the resolution is a TRIM setting.
+        /// Whether the resolution is a TRIM setting where its steps are fine.
         trims: bool,
     },
     /// A rule of the zoo.
@@ -31,11 +34,13 @@ pub enum Who {
     Fixed,
 }
 
-/// All contestants; the others are compared with the first.
+/// The goblin that starts with a saved profile.
+pub const WARM: Who = Who::Goblin { is_warm: true, trims: true };
+/// All contestants; the others are compared with the first two.
 pub const ALL: [Who; 10] = [
-    Who::Goblin { is_warm: false, trims: false },
-    Who::Goblin { is_warm: true, trims: false },
     Who::Goblin { is_warm: false, trims: true },
+    WARM,
+    Who::Goblin { is_warm: false, trims: false },
     Who::Rule(Kind::Threshold),
     Who::Rule(Kind::LockOut),
     Who::Rule(Kind::AdaptivePerformance),
@@ -49,9 +54,9 @@ impl Who {
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Goblin { is_warm: false, trims: false } => "goblin",
-            Self::Goblin { is_warm: true, trims: false } => "goblin, saved profile",
-            Self::Goblin { trims: true, .. } => "goblin, TRIM resolution",
+            Self::Goblin { is_warm: false, trims: true } => "goblin",
+            Self::Goblin { is_warm: true, .. } => "goblin, saved profile",
+            Self::Goblin { is_warm: false, trims: false } => "goblin without TRIM",
             Self::Rule(Kind::Threshold) => "threshold",
             Self::Rule(Kind::LockOut) => "threshold, dash.js lock-out",
             Self::Rule(Kind::AdaptivePerformance) => "Unity Adaptive Performance",
@@ -152,7 +157,7 @@ impl Arena<'_> {
         }
     }
 
-    /// Narrows an interval of budgets until the share of late frames is near enough. Between two budgets the logarithm of
+    /// Narrows an interval of budgets until the share of late frames is close enough. Between two budgets the logarithm of
     /// the share is about linear.
     fn search(&self, who: Who, preset: f64, runs: usize) -> (Tuning, Standing) {
         let log_of = |late: f64| late.max(LATE / 100.0).ln() - LATE.ln();
@@ -167,14 +172,14 @@ impl Arena<'_> {
         for _ in 0..SEARCH_STEPS {
             let played = at(scale);
             let late = played.1.mean(|tally| tally.late);
-            let is_near = (late - LATE).abs() <= NEAR;
-            if late <= LATE + NEAR {
+            let is_close = (late - LATE).abs() <= CLOSE;
+            if late <= LATE + CLOSE {
                 low = (scale, Some(log_of(late)));
                 found = Some(played);
             } else {
                 high = (scale, Some(log_of(late)));
             }
-            if is_near {
+            if is_close {
                 break;
             }
             let share = match (low.1, high.1) {

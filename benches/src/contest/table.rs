@@ -3,24 +3,20 @@
 use serde_json::{Value, json};
 
 use super::arena::Tally;
-use super::score::{LATE, NEAR, Standing, Who, difference};
+use super::score::{LATE, NEAR, Standing, WARM, Who, difference};
 
 /// The title of the table in which all have the same share of late frames.
 pub const TUNED: &str = "tuned to 1 % of late frames";
 
-/// Prints a table.
+/// Prints a table. Both goblins are compared with everyone: the cold one, and the one with a saved profile.
 pub fn print(title: &str, standings: &[Standing]) {
     println!(
-        "{title:<30}{:>7} |{:>6}{:>7}{:>5} |{:>9}{:>7}{:>7}{:>10} |{:>7} | goblin's lead",
-        "value", "late", "first", "run", "learning", "after", "resol.", "reversals", "budget"
+        "{title:<30}{:>7} |{:>6}{:>7}{:>5} |{:>9}{:>7}{:>7}{:>10} |{:>7} | {:<23}with a saved profile",
+        "value", "late", "first", "run", "learning", "after", "resol.", "reversals", "budget", "goblin's lead"
     );
     for standing in standings {
-        let lead = lead(&standings[0], standing);
-        let lead = lead.map_or_else(String::new, |lead @ (mean, half)| {
-            format!("{:+.2} ± {:.2} {}", 100.0 * mean, 100.0 * half, verdict(&standings[0], standing, lead))
-        });
         println!(
-            "{:<30}{:>7.2} |{:>6.2}{:>7.1}{:>5.0} |{:>9.2}{:>7.2}{:>7.2}{:>10.1} |{:>6.3}{} | {lead}",
+            "{:<30}{:>7.2} |{:>6.2}{:>7.1}{:>5.0} |{:>9.2}{:>7.2}{:>7.2}{:>10.1} |{:>6.3}{} | {:<23}{}",
             standing.who.name(),
             100.0 * standing.mean(|tally| tally.value),
             100.0 * standing.mean(|tally| tally.late),
@@ -32,11 +28,19 @@ pub fn print(title: &str, standings: &[Standing]) {
             standing.mean(|tally| tally.reversals),
             standing.scale,
             if title == TUNED && !standing.is_at_target() { '!' } else { ' ' },
+            outcome(&standings[0], standing),
+            standings.get(1).filter(|warm| warm.who == WARM).map_or_else(String::new, |warm| outcome(warm, standing)),
         );
     }
     if title == TUNED && standings.iter().any(|standing| !standing.is_at_target()) {
-        println!("(! not within 0.1 of 1 %: no factor gives it)");
+        println!("(! not within {:.1} of 1 %: no factor gives it)", 100.0 * NEAR);
     }
+}
+
+/// The goblin's lead in text; empty against itself.
+fn outcome(goblin: &Standing, other: &Standing) -> String {
+    let Some(lead @ (mean, half)) = lead(goblin, other) else { return String::new() };
+    format!("{:+.2} ± {:.2} {}", 100.0 * mean, 100.0 * half, verdict(goblin, other, lead))
 }
 
 /// The outcome against a rule. Value that a rule has because it is later than asked and than the goblin is no win of it.
@@ -60,6 +64,7 @@ fn lead(goblin: &Standing, other: &Standing) -> Option<(f64, f64)> {
 pub fn rows(standings: &[Standing]) -> Value {
     let row = |standing: &Standing| {
         let lead = lead(&standings[0], standing);
+        let warm = standings.get(1).filter(|warm| warm.who == WARM).and_then(|warm| self::lead(warm, standing));
         json!({
             "contestant": standing.who.name(),
             "value": standing.mean(|tally| tally.value),
@@ -73,6 +78,8 @@ pub fn rows(standings: &[Standing]) -> Value {
             "budget_factor": standing.scale,
             "lead": lead.map(|(mean, _)| mean),
             "lead_half_interval": lead.map(|(_, half)| half),
+            "lead_with_saved_profile": warm.map(|(mean, _)| mean),
+            "lead_half_interval_with_saved_profile": warm.map(|(_, half)| half),
         })
     };
     standings.iter().map(row).collect()

@@ -73,6 +73,10 @@ impl Run for Simulated {
         RESOLUTION
     }
 
+    fn has_fine_resolution(&self) -> bool {
+        self.trace.trim == Some(RESOLUTION)
+    }
+
     fn budget(&self) -> f64 {
         self.trace.scenario.capacity
     }
@@ -133,7 +137,7 @@ pub fn print(request: &Request<'_>, workloads: &[Workload]) {
 /// The profile that a run on the same machine at another time leaves.
 fn learned_before(run: &Simulated, seed: u64, foresight: bool) -> String {
     let before = Simulated::new(run.trace.draw_again(seed), foresight);
-    let mut learner = Player::new(&before, before.budget(), None, false);
+    let mut learner = Player::new(&before, before.budget(), None, true);
     play(&before, &mut learner, seed);
     learner.save().expect("the goblin has a profile")
 }
