@@ -27,6 +27,7 @@ const TOPICS: &[Topic] = &[
     topic("fingerprint", &["\"base.h\""]),
     topic("store", &["\"base.h\""]),
     topic("program_cache", &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\"", "\"store.h\""]),
+    topic("pipeline", &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\"", "\"store.h\""]),
 ];
 
 const fn topic(name: &'static str, includes: &'static [&'static str]) -> Topic {

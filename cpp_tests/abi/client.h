@@ -65,5 +65,6 @@ inline hob_str text(const char* literal) {
 
 void drive_goblin();
 void drive_program_cache();
+void drive_pipeline();
 
 }  // namespace abi

@@ -17,6 +17,7 @@ const hob_product_axis axes[] = {{values, works, 2, 0}, {values, nullptr, 2, 1}}
 const char source[] = "void main() {}";
 const hob_program_stage stage = {HOB_SHADER_STAGE_COMPUTE, 0, source, sizeof source - 1};
 const char binary_bytes[] = "binary";
+const hob_pipeline_shader pipeline_shader = {HOB_SHADER_STAGE_COMPUTE, {1, 2, 3}};
 const std::string json = R"({"task":[[1,1,0],[2,3,0.5]]})";
 /// A recording with only a header.
 const std::string recording("HOBREC\r\n\2\0\0\0\0\0\0\0", 16);
@@ -71,6 +72,7 @@ World::World(const std::string& directory) : directory_(directory) {
     goblin_ = static_cast<hob_goblin*>(make(Of<hob_goblin>()));
     cache_ = static_cast<hob_program_cache*>(make(Of<hob_program_cache>()));
     manager_ = static_cast<hob_program_manager*>(make(Of<hob_program_manager>()));
+    pipelines_ = static_cast<hob_pipeline_library*>(make(Of<hob_pipeline_library>()));
     hob_goblin_desc bare = HOB_GOBLIN_DESC_INIT;
     fill(bare);
     MUST_OK(hob_goblin_create(&bare, &fresh_goblin_));
@@ -78,6 +80,7 @@ World::World(const std::string& directory) : directory_(directory) {
 }
 
 World::~World() {
+    hob_pipeline_library_destroy(pipelines_);
     hob_program_manager_destroy(manager_);
     hob_program_cache_destroy(cache_);
     hob_goblin_destroy(fresh_goblin_);
@@ -120,6 +123,12 @@ void World::make_children() {
     MUST_OK(hob_program_manager_add_shader(manager_, HOB_SHADER_STAGE_COMPUTE, this, &shader_));
     MUST_OK(hob_program_manager_set_source(manager_, shader_, source, sizeof source));
     MUST_OK(hob_program_manager_compile(manager_, shader_, nullptr, nullptr));
+
+    hob_pipeline_desc pipeline = HOB_PIPELINE_DESC_INIT;
+    fill(pipeline);
+    hob_fingerprint key = {};
+    MUST_OK(hob_pipeline_library_add(pipelines_, &pipeline, 1000, &key));
+    MUST_OK(hob_pipeline_library_add_group(pipelines_, &key, sizeof key, 1, &group_));
 }
 
 void* World::make(Of<hob_executor>) {
@@ -164,6 +173,14 @@ void* World::make(Of<hob_program_manager>) {
     fill(driver);
     hob_program_manager* made = nullptr;
     MUST_OK(hob_program_manager_create(cache_, &driver, &made));
+    return made;
+}
+
+void* World::make(Of<hob_pipeline_library>) {
+    hob_pipeline_library_desc desc = HOB_PIPELINE_LIBRARY_DESC_INIT;
+    fill(desc);
+    hob_pipeline_library* made = nullptr;
+    MUST_OK(hob_pipeline_library_create(&desc, &made));
     return made;
 }
 
@@ -255,6 +272,22 @@ void World::fill(hob_knapsack_solve_desc& desc) {
     desc.node_limit = 1000;
 }
 
+void World::fill(hob_pipeline_desc& desc) {
+    desc.kind = HOB_PIPELINE_KIND_COMPUTE;
+    desc.schema = 1;
+    desc.shaders = &pipeline_shader;
+    desc.shader_stride = sizeof pipeline_shader;
+    desc.shader_count = 1;
+}
+
+void World::fill(hob_pipeline_library_desc& desc) {
+    desc.project = HOB_STR("game");
+    desc.format = HOB_STR("spirv");
+    desc.version = HOB_STR("1.0");
+    desc.disk_limit = 1 << 20;
+    desc.compile = [](void*, const hob_pipeline_job*) -> uint32_t { return HOB_PIPELINE_BUILT_READY; };
+}
+
 void World::fill(hob_product_desc& desc) {
     desc.id = HOB_STR("product");
     desc.axes = axes;
@@ -305,6 +338,7 @@ void* World::handle(const std::string& type) {
     const std::map<std::string, void*> owned = {
         {"hob_executor", executor_}, {"hob_profile", profile_},     {"hob_goblin", goblin_},
         {"hob_knapsack", knapsack_}, {"hob_program_cache", cache_}, {"hob_program_manager", manager_},
+        {"hob_pipeline_library", pipelines_},
     };
     // A recording must begin before all other calls. Resources need a knapsack that has some.
     if (type == "hob_goblin" && is_about("record")) return fresh_goblin_;

@@ -33,6 +33,7 @@ public:
     void* make(Of<hob_profile>);
     void* make(Of<hob_program_cache>);
     void* make(Of<hob_program_manager>);
+    void* make(Of<hob_pipeline_library>);
     template <class T>
     void* make(Of<T>) {
         static_assert(is_known<T>, "a new handle type: add make, poison and inside to cpp_tests/api/world.h");
@@ -46,6 +47,7 @@ public:
     bool poison(hob_program_manager* manager);
     bool poison(hob_executor*) { return false; }
     bool poison(hob_program_cache*) { return false; }
+    bool poison(hob_pipeline_library*) { return false; }
 
     // Calls `run(data)` from inside an exclusive call on a handle. Returns false if no exclusive call can run a hook.
     // Also false if the hook runs while the value is borrowed, because const calls are then busy, too.
@@ -55,6 +57,7 @@ public:
     bool inside(hob_program_manager* manager, void (*run)(void*), void* data);
     bool inside(hob_executor*, void (*)(void*), void*) { return false; }
     bool inside(hob_program_cache*, void (*)(void*), void*) { return false; }
+    bool inside(hob_pipeline_library*, void (*)(void*), void*) { return false; }
 
     // Input structs: each comes from its init function, or is zero.
     void fill(hob_allocator_hook& hook) { hook = Memory::hook(); }
@@ -76,6 +79,9 @@ public:
     void fill(hob_knapsack_weight& weight) { weight = {1, 0}; }
     void fill(hob_log_hook& hook) { hook.write = [](void*, hob_log_level, hob_str) {}; }
     void fill(hob_option& option) { option = {1, 1, 0, 0}; }
+    void fill(hob_pipeline_desc& desc);
+    void fill(hob_pipeline_library_desc& desc);
+    void fill(hob_pipeline_mask& mask) { mask = {{1, 0, 0, 0}}; }
     void fill(hob_problem_callback& callback) { callback.report = [](void*, hob_str) {}; }
     void fill(hob_product_desc& desc);
     void fill(hob_profile_desc&) {}
@@ -92,6 +98,7 @@ public:
     void fill(hob_setting_id& id) { id = is_about("product") ? product_ : setting_; }
     void fill(hob_shader_id& id) { id = shader_; }
     void fill(hob_use_id& id) { id = use_; }
+    void fill(hob_pipeline_group_id& id) { id = group_; }
     template <class T>
     void fill(T&) {
         static_assert(is_known<T>, "a new struct that goes in: add a fill that makes it valid to cpp_tests/api/world.h");
@@ -146,9 +153,11 @@ private:
     hob_knapsack *knapsack_ = nullptr, *resources_ = nullptr;
     hob_program_cache* cache_ = nullptr;
     hob_program_manager* manager_ = nullptr;
+    hob_pipeline_library* pipelines_ = nullptr;
     hob_setting_id setting_ = {0, 0}, product_ = {0, 0};
     hob_shader_id shader_ = {0, 0};
     hob_use_id use_ = {0, 0};
+    hob_pipeline_group_id group_ = {0, 0};
     uint32_t sources_ = 0;
     void (*run_)(void*) = nullptr;
     void* data_ = nullptr;

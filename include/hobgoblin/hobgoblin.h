@@ -12,5 +12,6 @@
 #include "fingerprint.h"
 #include "store.h"
 #include "program_cache.h"
+#include "pipeline.h"
 
 #endif  // HOBGOBLIN_HOBGOBLIN_H

@@ -27,6 +27,7 @@
 #include "hobgoblin.h"
 #include "hooks.hpp"
 #include "knapsack.hpp"
+#include "pipeline.hpp"
 #include "profile.hpp"
 #include "program_cache.hpp"
 #include "store.hpp"

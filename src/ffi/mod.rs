@@ -47,6 +47,8 @@ mod fingerprint;
 mod goblin;
 #[cfg(feature = "goblin")]
 mod knapsack;
+#[cfg(feature = "pipeline")]
+mod pipeline;
 #[cfg(feature = "goblin")]
 mod profile;
 #[cfg(feature = "program_cache")]

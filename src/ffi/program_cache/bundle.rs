@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use hobgoblin_macros::{entry, open_enum};
 
 use super::cache::hob_program_cache;
-use super::path::path;
 use crate::base::{Result, error};
 use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::text::{Str, hob_str};
+use crate::ffi::store::path::path;
 use crate::program_cache::Contents;
 
 // == Experimental: Bundles ==

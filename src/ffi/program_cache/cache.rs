@@ -6,7 +6,6 @@ use hobgoblin_macros::{element, entry, opaque, open_enum, versioned};
 
 use super::bound::unbind;
 use super::material::environment_material;
-use super::path::path;
 use crate::base::{Result, Shared, error};
 use crate::executor::Executor;
 use crate::ffi::base::argument::Argument;
@@ -18,6 +17,8 @@ use crate::ffi::executor::desc::hob_executor;
 use crate::ffi::fingerprint::environment::{hob_environment, with_environment};
 use crate::ffi::store::hob_file_io;
 use crate::ffi::store::host_io::{HostFiles, HostIo};
+use crate::ffi::store::limits::{disk_limit, seconds, secret};
+use crate::ffi::store::path::path;
 use crate::fingerprint::Environment;
 use crate::program_cache::{Cache, Counted, Desc, Material, OpenCache, Options, Policy};
 use crate::store::io::{OsIo, share};
@@ -244,11 +245,6 @@ impl DescValues {
     }
 }
 
-/// An empty secret is none.
-fn secret(bytes: &[u8]) -> Result<Option<Secret>> {
-    if bytes.is_empty() { Ok(None) } else { Secret::derive(bytes).map(Some) }
-}
-
 fn described(desc: &hob_program_cache_desc, given: DescValues) -> Result<Desc> {
     if desc.flags & !FLAGS != 0 {
         return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
@@ -293,21 +289,4 @@ fn described(desc: &hob_program_cache_desc, given: DescValues) -> Result<Desc> {
         },
         executor: given.executor,
     })
-}
-
-/// A limit of the disk: 0 for the default, or large enough.
-pub(super) fn disk_limit(limit: u64, what: &str) -> Result<u64> {
-    let least = store::Options::LEAST_LIMIT;
-    if limit > 0 && limit < least {
-        return Err(error!(
-            InvalidArgument,
-            "{what} {limit} is too small: pass at least {least} bytes (256 KiB), or 0 for the default"
-        ));
-    }
-    Ok(limit)
-}
-
-/// Seconds since 1970.
-fn seconds() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |span| span.as_secs())
 }

@@ -2,9 +2,10 @@
 
 use hobgoblin_macros::{entry, open_enum};
 
-use super::cache::{disk_limit, hob_program_cache};
+use super::cache::hob_program_cache;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
+use crate::ffi::store::limits::disk_limit;
 use crate::program_cache::{Options, Pressure, Scope, Status};
 use crate::store;
 

@@ -59,7 +59,6 @@
 //! hob_file_io or the hooks of base.h. docs/threads.md lists the functions that wait for files.
 
 mod material;
-mod path;
 mod bound;
 
 mod cache;

@@ -20,6 +20,8 @@ use super::base::result::hob_result;
 use super::base::text::hob_str;
 
 pub mod host_io;
+pub mod limits;
+pub mod path;
 
 // == File system ==
 

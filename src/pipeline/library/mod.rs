@@ -37,7 +37,8 @@ use std::time::Duration;
 use super::precompile::{self, Entry, Precompiler, Sighting, State};
 use super::{DescriptionRef, Identity, Loaded, Mask, PipelineKey, UserCache};
 use crate::base::{
-    Level, Result, Shared, SharedDyn, Text, host_log, thread_number, try_collect, try_path_join, try_push, try_string,
+    Id, Level, Result, Shared, SharedDyn, Text, host_log, thread_number, try_collect, try_path_join, try_push,
+    try_string,
 };
 use crate::executor::Executor;
 use crate::quarantine::{self, Quarantine};
@@ -351,6 +352,19 @@ impl Library {
         }
         self.serve();
         self.precompiler.wait(key, timeout)
+    }
+
+    /// How to draw the object of a group now: see [`Precompiler::decide`].
+    pub fn decide(&self, group: Id, policy: precompile::Policy) -> Result<precompile::Decision> {
+        if !self.precompiler.is_ready(group) {
+            // The background must run while this thread waits.
+            self.serve();
+        }
+        let decision = self.precompiler.decide(group, policy);
+        if self.precompiler.has_job() {
+            self.serve();
+        }
+        decision
     }
 
     /// Write what waits to be kept, wait until no thread is inside the host, and call the host never again. An error

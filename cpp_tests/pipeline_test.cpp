@@ -1,0 +1,364 @@
+// pipeline.h and pipeline.hpp: pipelines of a running game, over a driver that only counts.
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <hobgoblin/pipeline.hpp>
+
+#include "allocator.h"
+#include "malloc_count.h"
+#include "program_cache_support.h"
+
+using namespace support;
+
+namespace {
+
+/// A pipeline whose state is one number.
+struct Described {
+    std::string state;
+    hob::Pipeline pipeline;
+
+    explicit Described(uint32_t number) : state(reinterpret_cast<const char*>(&number), sizeof number) {
+        pipeline.schema = 1;
+        pipeline.state = state;
+        hob_pipeline_shader shader = {HOB_SHADER_STAGE_VERTEX, {}};
+        std::memcpy(shader.hash, &number, sizeof number);
+        pipeline.shaders = {shader};
+    }
+    Described(const Described&) = delete;
+    Described& operator=(const Described&) = delete;
+};
+
+hob::Fingerprint key_of(uint32_t number) { return Described(number).pipeline.key(); }
+
+/// Counts the compiles of each pipeline by its number.
+struct Driver {
+    std::mutex mutex;
+    std::map<uint32_t, int> compiled;
+    std::atomic<int> completions{0};
+
+    hob_pipeline_built compile(const hob_pipeline_job& job) {
+        uint32_t number = 0;
+        ENSURE(job.state_size == sizeof number && job.shader_count == 1 && job.schema == 1);
+        std::memcpy(&number, job.state, sizeof number);
+        ENSURE(key_of(number) == hob::Fingerprint{job.key});
+        const std::lock_guard<std::mutex> lock(mutex);
+        ++compiled[number];
+        if (number == 666) throw std::runtime_error("the driver threw");
+        return number == 13 ? HOB_PIPELINE_BUILT_FAILED : HOB_PIPELINE_BUILT_READY;
+    }
+};
+
+hob::PipelineLibraryOptions options_for(Driver& driver, const std::string& directory = {}) {
+    hob::PipelineLibraryOptions options;
+    options.project = "game";
+    options.format = "spirv";
+    options.version = "1.0";
+    options.directory = directory;
+    options.compile = [&driver](const hob_pipeline_job& job) { return driver.compile(job); };
+    options.completed = [&driver] { ++driver.completions; };
+    return options;
+}
+
+/// A run of a game that uses these pipelines, and builds those that no cache has.
+void play(const hob::PipelineLibrary& library, uint32_t first, uint32_t last) {
+    for (uint32_t number = first; number < last; ++number) {
+        const Described described(number);
+        const hob::Fingerprint key = described.pipeline.key();
+        if (library.use(key) == HOB_PIPELINE_STATE_UNKNOWN) ENSURE(library.add(described.pipeline, 2000) == key);
+    }
+}
+
+}  // namespace
+
+TEST("pipeline: every part of a description changes its key") {
+    const Described base(1);
+    std::vector<hob::Fingerprint> keys = {base.pipeline.key(), key_of(2)};
+    for (int part = 0; part < 5; ++part) {
+        hob::Pipeline other = base.pipeline;
+        if (part == 0) other.kind = HOB_PIPELINE_KIND_COMPUTE;
+        if (part == 1) other.schema = 2;
+        if (part == 2) other.state = "other";
+        if (part == 3) other.shaders[0].stage = HOB_SHADER_STAGE_FRAGMENT;
+        if (part == 4) other.shaders.push_back(other.shaders[0]);
+        keys.push_back(other.key());
+    }
+    for (std::size_t one = 0; one < keys.size(); ++one)
+        for (std::size_t other = 0; other < one; ++other) ENSURE(!(keys[one] == keys[other]));
+}
+
+TEST("pipeline: invalid descriptions are refused with a sentence") {
+    hob::Pipeline none = Described(1).pipeline;
+    none.state = {};
+    none.shaders.clear();
+    ENSURE(none.try_key().code() == HOB_RESULT_INVALID_ARGUMENT);
+    Described described(1);
+    described.pipeline.schema = 0;
+    const auto reserved = described.pipeline.try_key();
+    ENSURE(reserved.code() == HOB_RESULT_INVALID_ARGUMENT && std::strstr(reserved.message(), "schema is 0"));
+    described.pipeline.schema = 1;
+    described.pipeline.shaders.assign(1025, described.pipeline.shaders[0]);
+    ENSURE(described.pipeline.try_key().code() == HOB_RESULT_LIMIT_EXCEEDED);
+    const std::string large(1025 * 1024, 'x');
+    Described heavy(1);
+    heavy.pipeline.state = large;
+    ENSURE(heavy.pipeline.try_key().code() == HOB_RESULT_LIMIT_EXCEEDED);
+}
+
+TEST("pipeline: the first run builds, the second one precompiles") {
+    const Directory directory;
+    Driver driver;
+    {
+        const hob::PipelineLibrary library(options_for(driver, directory.inside("pipelines")));
+        play(library, 0, 40);
+        const hob_pipeline_statistics first = library.statistics();
+        ENSURE(first.unknown == 40 && first.opened == 0 && first.hitch_ms == 80);
+    }
+    ENSURE(driver.compiled.empty());
+    const hob::PipelineLibrary library(options_for(driver, directory.inside("pipelines")));
+    ENSURE(library.remaining() == 40);
+    library.begin_frame();
+    while (library.compile() > 0) library.begin_frame();
+    ENSURE(library.remaining() == 0 && driver.completions == 1 && driver.compiled.size() == 40);
+    play(library, 0, 40);
+    const hob_pipeline_statistics second = library.statistics();
+    // The driver refuses one.
+    ENSURE(second.opened == 40 && second.used == 40 && second.ready_at_first_use == 39 && second.failed == 1);
+    ENSURE(second.missed == 1 && second.unknown == 0 && second.hitch_ms == 0 && second.memory_used > 0);
+    ENSURE(library.use(key_of(13)) == HOB_PIPELINE_STATE_FAILED && library.problem().empty());
+}
+
+TEST("pipeline: a pipeline that is needed now is compiled first, in every mode") {
+    const Directory directory;
+    Driver driver;
+    play(hob::PipelineLibrary(options_for(driver, directory.inside("pipelines"))), 100, 160);
+    auto options = options_for(driver, directory.inside("pipelines"));
+    options.desc.mode = HOB_PIPELINE_MODE_PAUSED;
+    const hob::PipelineLibrary library(std::move(options));
+    ENSURE(library.mode() == HOB_PIPELINE_MODE_PAUSED);
+    library.begin_frame();
+    ENSURE(library.compile() == 0);
+    ENSURE(library.use(key_of(150)) == HOB_PIPELINE_STATE_QUEUED && library.compile() == 1);
+    ENSURE(library.use(key_of(150)) == HOB_PIPELINE_STATE_READY);
+    ENSURE(library.wait(key_of(151)) == HOB_PIPELINE_STATE_READY && driver.compiled.size() == 2);
+    ENSURE(library.wait(key_of(1)) == HOB_PIPELINE_STATE_UNKNOWN);
+    library.set_mode(HOB_PIPELINE_MODE_BACKGROUND);
+    library.begin_frame();
+    ENSURE(library.compile() == 1);
+}
+
+TEST("pipeline: masks select what is compiled, also by the host's comparison") {
+    const Directory directory;
+    Driver driver;
+    {
+        const hob::PipelineLibrary library(options_for(driver, directory.inside("pipelines")));
+        for (uint32_t level = 1; level <= 3; ++level) {
+            library.set_masks(hob::pipeline_mask(level));
+            play(library, 100 * level, 100 * level + 10);
+        }
+    }
+    auto options = options_for(driver, directory.inside("pipelines"));
+    options.mask = hob::pipeline_mask(1);
+    {
+        // (mask & 1) == 1: the levels 1 and 3.
+        const hob::PipelineLibrary library(options);
+        ENSURE(library.remaining() == 20 && library.state(key_of(200)) == HOB_PIPELINE_STATE_UNSELECTED);
+        library.set_masks(hob::pipeline_mask(3), hob::pipeline_mask(1));
+        ENSURE(library.remaining() == 10);
+    }
+    options.compare = [](const hob_pipeline_mask& mask, const hob_pipeline_mask& current) {
+        return mask.words[0] == current.words[0];
+    };
+    const hob::PipelineLibrary library(std::move(options));
+    ENSURE(library.remaining() == 10 && library.state(key_of(100)) == HOB_PIPELINE_STATE_QUEUED);
+}
+
+TEST("pipeline: an object of several passes is drawn whole or not at all") {
+    const Directory directory;
+    Driver driver;
+    play(hob::PipelineLibrary(options_for(driver, directory.inside("pipelines"))), 0, 3);
+    const hob::PipelineLibrary library(options_for(driver, directory.inside("pipelines")));
+    const hob_pipeline_group_id group = library.add_group({key_of(0), key_of(1), key_of(7)});
+    ENSURE(library.decide(group) == HOB_PIPELINE_DECISION_SKIP);
+    ENSURE(library.compile() == 2);
+    ENSURE(library.decide(group, HOB_PIPELINE_POLICY_SUBSTITUTE) == HOB_PIPELINE_DECISION_SUBSTITUTE);
+    ENSURE(library.decide(group, HOB_PIPELINE_POLICY_WAIT, 1000) == HOB_PIPELINE_DECISION_SKIP);
+    library.add(Described(7).pipeline);
+    ENSURE(library.decide(group) == HOB_PIPELINE_DECISION_DRAW);
+    const hob_pipeline_statistics counts = library.statistics();
+    ENSURE(counts.groups_skipped == 1 && counts.groups_substituted == 1 && counts.groups_timed_out == 1);
+    library.remove_group(group);
+    ENSURE(library.try_remove_group(group).code() == HOB_RESULT_NOT_FOUND);
+    ENSURE(library.decide(group) == HOB_PIPELINE_DECISION_SKIP);
+}
+
+TEST("pipeline: the background compiles, and an exception of the driver reaches a later call") {
+    const Directory directory;
+    Driver driver;
+    {
+        const hob::PipelineLibrary library(options_for(driver, directory.inside("pipelines")));
+        play(library, 100, 120);
+        library.add(Described(666).pipeline);
+    }
+    const hob::Executor executor = hob::Executor::create_pool(1);
+    auto options = options_for(driver, directory.inside("pipelines"));
+    options.executor = &executor;
+    const hob::PipelineLibrary library(std::move(options));
+    while (library.remaining() > 0) {
+        library.begin_frame();
+        std::this_thread::yield();
+    }
+    executor.wait_idle();
+    ENSURE(library.state(key_of(666)) == HOB_PIPELINE_STATE_FAILED && driver.compiled.size() == 21);
+    bool has_thrown = false;
+    try {
+        library.flush();
+    } catch (const std::runtime_error&) {
+        has_thrown = true;
+    }
+    ENSURE(has_thrown);
+    library.flush();
+}
+
+TEST("pipeline: a library that is switched off does nothing, and its files are for one version") {
+    const Directory directory;
+    Driver driver;
+    play(hob::PipelineLibrary(options_for(driver, directory.inside("pipelines"))), 0, 5);
+    auto options = options_for(driver, directory.inside("pipelines"));
+    options.desc.flags = HOB_PIPELINE_DISABLED;
+    {
+        const hob::PipelineLibrary off(options);
+        ENSURE(off.use(key_of(0)) == HOB_PIPELINE_STATE_UNKNOWN && off.remaining() == 0);
+        off.begin_frame();
+        ENSURE(off.add(Described(9).pipeline) == key_of(9) && off.compile() == 0);
+        ENSURE(off.decide(off.add_group({key_of(0)})) == HOB_PIPELINE_DECISION_DRAW);
+        off.flush();
+        ENSURE(off.statistics().opened == 0);
+    }
+    options.desc.flags = 0;
+    options.version = "2.0";
+    ENSURE(hob::PipelineLibrary(options).remaining() == 0);
+    options.version = "1.0";
+    ENSURE(hob::PipelineLibrary(options).remaining() == 5);
+    options.project = "a/b";
+    ENSURE(hob::PipelineLibrary::try_create(options).code() == HOB_RESULT_INVALID_ARGUMENT);
+    options.project = "game";
+    options.desc.flags = 1u << 30;
+    ENSURE(hob::PipelineLibrary::try_create(options).code() == HOB_RESULT_UNSUPPORTED);
+}
+
+TEST("pipeline: frames of two threads allocate nothing and agree") {
+    HostAllocator host;
+    Driver driver;
+    const hob::PipelineLibrary library(options_for(driver));
+    play(library, 0, 50);
+    std::vector<hob::Fingerprint> keys;
+    for (uint32_t number = 0; number < 50; ++number) keys.push_back(key_of(number));
+    std::atomic<int> ready{0};
+    const auto frames = [&] {
+        for (int frame = 0; frame < harness::scaled(1000); ++frame) {
+            ENSURE_OK(hob_pipeline_library_begin_frame(library.capi(), 1000));
+            for (const hob::Fingerprint& key : keys) ready += library.use(key) == HOB_PIPELINE_STATE_READY;
+        }
+    };
+    frames();
+    const uint64_t before = host.calls(), wrapped = malloc_calls();
+    frames();
+    ENSURE(host.calls() == before && malloc_calls() == wrapped);
+    std::thread other(frames);
+    frames();
+    other.join();
+    ENSURE(host.calls() == before);
+    ENSURE(ready == 4 * 50 * harness::scaled(1000) && library.statistics().unknown == 50);
+}
+
+TEST("pipeline: a host in C goes the whole way") {
+    const Directory directory;
+    const std::string path = directory.inside("pipelines");
+    hob_pipeline_desc pipeline;
+    ENSURE_OK(hob_pipeline_desc_init(&pipeline, sizeof pipeline));
+    const hob_pipeline_shader shader = {HOB_SHADER_STAGE_USER, {4}};
+    pipeline.kind = HOB_PIPELINE_KIND_RAY_TRACING;
+    pipeline.schema = 3;
+    pipeline.shaders = &shader;
+    pipeline.shader_count = 1;
+    hob_fingerprint key = {}, added = {};
+    ENSURE_OK(hob_pipeline_get_key(&pipeline, &key));
+
+    hob_pipeline_library_desc desc;
+    ENSURE_OK(hob_pipeline_library_desc_init(&desc, sizeof desc));
+    ENSURE(desc.mode == HOB_PIPELINE_MODE_FAST && desc.ban_at == 2 && desc.max_age_seconds == 30 * 24 * 3600);
+    int compiled = 0;
+    desc.project = HOB_STR("game");
+    desc.format = HOB_STR("dxil");
+    desc.directory = str(path);
+    desc.user_data = &compiled;
+    desc.compile = [](void* count, const hob_pipeline_job* job) -> uint32_t {
+        hob_pipeline_job expected;
+        ENSURE_OK(hob_pipeline_job_init(&expected, sizeof expected));
+        ENSURE(job->struct_size >= expected.struct_size && job->kind == HOB_PIPELINE_KIND_RAY_TRACING);
+        return (*static_cast<int*>(count))++ == 0 ? HOB_PIPELINE_BUILT_CANCELLED : HOB_PIPELINE_BUILT_READY;
+    };
+    hob_pipeline_library* library = nullptr;
+    for (int run = 0; run < 2; ++run) {
+        ENSURE_OK(hob_pipeline_library_create(&desc, &library));
+        if (run == 0) {
+            ENSURE(hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_UNKNOWN);
+            ENSURE_OK(hob_pipeline_library_add(library, &pipeline, 7000, &added));
+            ENSURE(hob_fingerprint_equal(&key, &added));
+            ENSURE_OK(hob_pipeline_library_flush(library));
+            hob_pipeline_library_destroy(library);
+        }
+    }
+    uint32_t remaining = 0, count = 0;
+    ENSURE_OK(hob_pipeline_library_get_remaining(library, &remaining));
+    ENSURE(remaining == 1 && hob_pipeline_library_get_state(library, &key) == HOB_PIPELINE_STATE_QUEUED);
+    ENSURE_OK(hob_pipeline_library_set_mode(library, HOB_PIPELINE_MODE_PRECOMPILE));
+    ENSURE(hob_pipeline_library_get_mode(library) == HOB_PIPELINE_MODE_PRECOMPILE);
+    const hob_pipeline_mask none = {{0, 0, 0, 0}};
+    ENSURE_OK(hob_pipeline_library_set_masks(library, &none, nullptr));
+    // The first compile is cancelled, and comes again.
+    ENSURE_OK(hob_pipeline_library_begin_frame(library, 1000000));
+    ENSURE_OK(hob_pipeline_library_compile(library, UINT64_MAX, &count));
+    ENSURE(count == 2 && compiled == 2);
+    ENSURE(hob_pipeline_library_wait(library, &key, 0) == HOB_PIPELINE_STATE_READY);
+    ENSURE(hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY);
+    hob_pipeline_group_id group = {0, 0};
+    ENSURE_OK(hob_pipeline_library_add_group(library, &key, 0, 1, &group));
+    ENSURE(hob_pipeline_library_decide(library, group, HOB_PIPELINE_POLICY_SKIP, 0) == HOB_PIPELINE_DECISION_DRAW);
+    ENSURE_OK(hob_pipeline_library_remove_group(library, group));
+    hob_pipeline_statistics statistics;
+    ENSURE_OK(hob_pipeline_statistics_init(&statistics, sizeof statistics));
+    ENSURE_OK(hob_pipeline_library_get_statistics(library, &statistics));
+    ENSURE(statistics.opened == 1 && statistics.ready == 1 && statistics.remaining == 0);
+    size_t size = 1;
+    ENSURE_OK(hob_pipeline_library_get_problem(library, nullptr, 0, &size));
+    ENSURE(size == 0);
+    hob_pipeline_library_destroy(library);
+    hob_pipeline_library_destroy(nullptr);
+}
+
+TEST("pipeline: a library is not destroyed by its own compile") {
+    Driver driver;
+    const Directory directory;
+    play(hob::PipelineLibrary(options_for(driver, directory.inside("pipelines"))), 0, 1);
+    auto options = options_for(driver, directory.inside("pipelines"));
+    hob_pipeline_library* handle = nullptr;
+    bool was_refused = false;
+    options.compile = [&](const hob_pipeline_job&) {
+        hob_pipeline_library_destroy(handle);
+        was_refused = std::strstr(hob_last_error(), "inside a compile") != nullptr;
+        return HOB_PIPELINE_BUILT_READY;
+    };
+    hob::PipelineLibrary library(std::move(options));
+    handle = library.capi();
+    ENSURE(library.compile() == 0);
+    library.begin_frame();
+    ENSURE(library.compile() == 1 && was_refused);
+}

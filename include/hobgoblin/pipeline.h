@@ -1,0 +1,499 @@
+// hobgoblin/pipeline.h: Experimental: Pipeline state objects (PSOs), compiled before the frame that needs them.
+//
+//     hob_pipeline_library_desc desc = HOB_PIPELINE_LIBRARY_DESC_INIT;
+//     desc.project = HOB_STR("game");
+//     desc.format = HOB_STR("spirv");
+//     desc.api = HOB_GRAPHICS_API_VULKAN;
+//     desc.version = HOB_STR("1.2");
+//     desc.directory = HOB_STR("cache/pipelines");        /* empty: nothing outlives the process */
+//     desc.environment = &environment;                    /* as for a program cache; bans belong to a driver */
+//     desc.executor = executor;                           /* compiles in the background */
+//     desc.user_data = renderer;
+//     desc.compile = compile;                             /* makes the API's pipeline object */
+//     hob_pipeline_library *library = NULL;
+//     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
+//
+//     /* once a frame: */
+//     hob_pipeline_library_begin_frame(library, UINT64_MAX);
+//
+//     /* for each draw; the key is computed once, with hob_pipeline_get_key: */
+//     switch (hob_pipeline_library_use(library, &key)) {
+//     case HOB_PIPELINE_STATE_READY: draw(&key); break;
+//     case HOB_PIPELINE_STATE_UNKNOWN:                    /* no cache has it: a hitch, and the next start knows it */
+//         hob_pipeline_library_add(library, &pipeline, build(&pipeline), &key);
+//         draw(&key);
+//         break;
+//     default: break;                                     /* it comes next: skip the object, or draw a substitute */
+//     }
+//
+// Terms:
+// - Pipeline: a compiled pipeline of a graphics API. The library knows its description, and never the object.
+// - Key: the fingerprint of a description.
+// - User's cache: pipelines that were built in earlier runs on this machine.
+// - Selected: a usage mask of the pipeline has all bits of the current mask. Only selected pipelines are compiled ahead.
+// - Ready group: the pipelines of one object, which is drawn with all of them or not at all.
+//
+// Functions with a const library may run on several threads at once, also inside callbacks.
+//
+// Generated from src/ffi/pipeline; do not edit. MIT OR Apache-2.0.
+
+#ifndef HOBGOBLIN_PIPELINE_H
+#define HOBGOBLIN_PIPELINE_H
+
+#include "base.h"
+#include "executor.h"
+#include "fingerprint.h"
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Experimental: Descriptions --------------------------------------------------------------------------------------
+
+/// Kinds of pipelines.
+typedef enum hob_pipeline_kind {
+    /// Vertex or mesh shaders, and fragments.
+    HOB_PIPELINE_KIND_GRAPHICS = 0,
+    /// A compute shader.
+    HOB_PIPELINE_KIND_COMPUTE = 1,
+    /// Ray generation, hit, miss and callable shaders.
+    HOB_PIPELINE_KIND_RAY_TRACING = 2,
+} hob_pipeline_kind;
+
+/// A shader of a pipeline.
+typedef struct hob_pipeline_shader {
+    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on.
+    uint32_t stage;
+    /// SHA-1 of its bytecode, or the first 20 bytes of another hash.
+    uint8_t hash[20];
+} hob_pipeline_shader;
+
+/// The description of a pipeline: everything that the driver's compiler gets.
+/// The library keeps no pointer of it.
+typedef struct hob_pipeline_desc {
+    /// sizeof(hob_pipeline_desc).
+    uint32_t struct_size;
+    /// Graphics, compute or ray tracing. Default 0: HOB_PIPELINE_KIND_GRAPHICS.
+    hob_pipeline_kind kind;
+    /// The layout of `state`: a number of the host, from 1 on. Change it when the layout changes. 0 is reserved.
+    uint32_t schema;
+    /// Bytes of `state`, at most 1 MiB.
+    uint32_t state_size;
+    /// Everything but the shaders, in any form: vertex layout, raster, blend and depth state, formats. Write the fields
+    /// in a fixed order, without padding bytes. May be NULL if `state_size` is 0.
+    const void *state;
+    /// At least one shader, and at most 1024. Their order matters.
+    const hob_pipeline_shader *shaders;
+    /// Bytes from one shader to the next: sizeof(hob_pipeline_shader). Default 0: its first released size.
+    size_t shader_stride;
+    /// Number of shaders.
+    size_t shader_count;
+} hob_pipeline_desc;
+
+/// Computes the key of a pipeline.
+/// Equal descriptions have equal keys. Compute it once, when the pipeline's description is made.
+///
+///     hob_fingerprint key;
+///     if (hob_pipeline_get_key(&pipeline, &key) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, or the kind, a stage or the schema is unknown.
+/// HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of more than 1 MiB. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_get_key(const hob_pipeline_desc *pipeline, hob_fingerprint *out_key);
+
+/// A usage mask: the situations of the game in which pipelines are used, as bits of the host.
+/// A host with 64 bits uses the first word.
+typedef struct hob_pipeline_mask {
+    /// The bits, the lowest first.
+    uint64_t words[4];
+} hob_pipeline_mask;
+
+// ---- Experimental: Create and destroy --------------------------------------------------------------------------------
+
+/// The pipelines of a running game.
+/// A handle: see "Handles" in base.h.
+typedef struct hob_pipeline_library hob_pipeline_library;
+
+/// How fast pipelines are compiled.
+typedef enum hob_pipeline_mode {
+    /// Only pipelines that are needed now.
+    HOB_PIPELINE_MODE_PAUSED = 0,
+    /// For loading screens: up to 50 pipelines or 16 ms a frame.
+    HOB_PIPELINE_MODE_FAST = 1,
+    /// While the game runs: 1 pipeline a frame.
+    HOB_PIPELINE_MODE_BACKGROUND = 2,
+    /// Up to 50 pipelines or 10 ms a frame, until none of the precompile mask remains; then as in the background.
+    HOB_PIPELINE_MODE_PRECOMPILE = 3,
+} hob_pipeline_mode;
+
+/// The order in which pipelines are compiled.
+typedef enum hob_pipeline_order {
+    /// By predicted first use: the frames of first uses in recordings, and the pipelines in use now.
+    HOB_PIPELINE_ORDER_PREDICTED = 0,
+    /// As the caches list them.
+    HOB_PIPELINE_ORDER_FILE = 1,
+    /// By the frame of their first use.
+    HOB_PIPELINE_ORDER_FIRST_TO_LATEST_USED = 2,
+    /// By their number of uses, the largest first.
+    HOB_PIPELINE_ORDER_MOST_TO_LEAST_USED = 3,
+    /// Grouped by usage mask.
+    HOB_PIPELINE_ORDER_USAGE_MASK = 4,
+} hob_pipeline_order;
+
+/// The result of hob_pipeline_library_desc.compile.
+typedef enum hob_pipeline_built {
+    /// The pipeline is ready.
+    HOB_PIPELINE_BUILT_READY = 0,
+    /// The driver refused it. It is not compiled again.
+    HOB_PIPELINE_BUILT_FAILED = 1,
+    /// It was not compiled now. It is queued again.
+    HOB_PIPELINE_BUILT_CANCELLED = 2,
+} hob_pipeline_built;
+
+/// A pipeline to compile: the argument of hob_pipeline_library_desc.compile.
+/// All pointers are valid during the call.
+typedef struct hob_pipeline_job {
+    /// sizeof(hob_pipeline_job) of the library.
+    uint32_t struct_size;
+    /// Graphics, compute or ray tracing.
+    hob_pipeline_kind kind;
+    /// hob_pipeline_desc.schema.
+    uint32_t schema;
+    /// 1: a frame may wait for it. 0: it is compiled ahead.
+    uint32_t is_urgent;
+    /// Its key.
+    hob_fingerprint key;
+    /// hob_pipeline_desc.state.
+    const void *state;
+    /// Bytes of `state`.
+    size_t state_size;
+    /// Its shaders.
+    const hob_pipeline_shader *shaders;
+    /// Number of shaders.
+    size_t shader_count;
+    /// Expected build time in microseconds. 0: unknown.
+    uint64_t expected_us;
+} hob_pipeline_job;
+
+/// hob_pipeline_library_desc.flags: keep no pipelines for the next start.
+#define HOB_PIPELINE_NO_USER_CACHE 1
+
+/// hob_pipeline_library_desc.flags: compile pipelines with new shaders first, so that each shader is built early.
+/// For drivers that link pipelines quickly from compiled shaders.
+#define HOB_PIPELINE_SHADERS_FIRST 2
+
+/// hob_pipeline_library_desc.flags: write nothing to the directory.
+#define HOB_PIPELINE_READ_ONLY 4
+
+/// hob_pipeline_library_desc.flags: switch the library off.
+/// All calls succeed and do nothing, and hob_pipeline_library_use returns HOB_PIPELINE_STATE_UNKNOWN.
+#define HOB_PIPELINE_DISABLED 8
+
+/// Parameters of a library.
+typedef struct hob_pipeline_library_desc {
+    /// sizeof(hob_pipeline_library_desc).
+    uint32_t struct_size;
+    /// A hob_graphics_api, or a number of the host from HOB_GRAPHICS_API_USER on.
+    uint32_t api;
+    /// The game: 1 to 128 ASCII letters, digits and - _ . + without a dot first.
+    hob_str project;
+    /// The format of its shaders, such as "spirv", in the same letters.
+    hob_str format;
+    /// The version of the game. The user's cache of another version is not used.
+    hob_str version;
+    /// Directory of the user's cache and of bans. Default empty: nothing outlives the process. It must not be that of a
+    /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
+    hob_str directory;
+    /// The driver and device, which bans belong to. NULL: unknown.
+    const hob_environment *environment;
+    /// Compiles in its background, one pipeline at a time, and is kept alive by the library. NULL: only
+    /// hob_pipeline_library_compile and hob_pipeline_library_wait compile.
+    const hob_executor *executor;
+    /// The file system of the directory; copied. NULL: the operating system's.
+    const hob_file_io *file_io;
+    /// A secret of the host, at least 16 bytes; copied. Files that were written without it are ignored. Default empty.
+    hob_str secret;
+    /// Passed to the callbacks.
+    void *user_data;
+    /// Compiles a pipeline, and returns a hob_pipeline_built. Must be set. It may block. Several may run at once, on
+    /// the threads that work for the library. It may call the library, but not destroy it.
+    uint32_t (*compile)(void *user_data, const hob_pipeline_job *job);
+    /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. May be
+    /// NULL.
+    void (*completed)(void *user_data);
+    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. For masks of packed fields. It
+    /// must not call the library, and always give the same answer. NULL: a pipeline is selected if
+    /// `(mask & current) == current`.
+    uint32_t (*compare)(void *user_data, const hob_pipeline_mask *mask, const hob_pipeline_mask *current);
+    /// Called exactly once, after the last of the other callbacks. May be NULL.
+    void (*release)(void *user_data);
+    /// The first current mask. NULL: no bits, which select all pipelines.
+    const hob_pipeline_mask *mask;
+    /// The first precompile mask. NULL: no bits.
+    const hob_pipeline_mask *precompile_mask;
+    /// The first mode. Default HOB_PIPELINE_MODE_FAST; 0 is HOB_PIPELINE_MODE_PAUSED.
+    hob_pipeline_mode mode;
+    /// The order of compiles. Default HOB_PIPELINE_ORDER_PREDICTED.
+    hob_pipeline_order order;
+    /// HOB_PIPELINE_NO_USER_CACHE and the like. Default 0.
+    uint32_t flags;
+    /// Strikes that ban a pipeline: compiles during which the process ended. Default 2. UINT32_MAX: no bans.
+    uint32_t ban_at;
+    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
+    /// UINT32_MAX: no limit.
+    uint32_t max_age_seconds;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
+    uint64_t disk_limit;
+} hob_pipeline_library_desc;
+
+/// Creates a library, and loads the user's cache.
+/// This reads files. On success `*out_library` is the caller's to destroy, and `user_data` is the library's.
+///
+///     hob_pipeline_library *library = NULL;
+///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why.
+/// HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid. Threads: any.
+HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_create(
+    const hob_pipeline_library_desc *desc, hob_pipeline_library **out_library);
+
+/// Destroys a library, after writing the pipelines that wait: this may wait for files.
+/// NULL is allowed. Waits for compiles that are running. Must not be called inside a callback. Threads: no call on it may
+/// run on another thread.
+HOB_EXPERIMENTAL_API void hob_pipeline_library_destroy(hob_pipeline_library *library);
+
+// ---- Experimental: The frame -----------------------------------------------------------------------------------------
+
+/// The state of a pipeline.
+typedef enum hob_pipeline_state {
+    /// No cache has it: build it, and pass it to hob_pipeline_library_add.
+    HOB_PIPELINE_STATE_UNKNOWN = 0,
+    /// No current mask selects it.
+    HOB_PIPELINE_STATE_UNSELECTED = 1,
+    /// It waits to be compiled.
+    HOB_PIPELINE_STATE_QUEUED = 2,
+    /// It is being compiled.
+    HOB_PIPELINE_STATE_RUNNING = 3,
+    /// It can be drawn with.
+    HOB_PIPELINE_STATE_READY = 4,
+    /// The driver refused it. It is not compiled again.
+    HOB_PIPELINE_STATE_FAILED = 5,
+    /// It ended the process too often. It is not compiled.
+    HOB_PIPELINE_STATE_BANNED = 6,
+} hob_pipeline_state;
+
+/// Begins a frame: allows the next batch of compiles.
+/// `budget_us` is the time that they may take in this frame, in microseconds, for instance a burden that a hob_goblin
+/// chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
+/// frames. Waits for nothing, and allocates nothing once the background was posted. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_begin_frame(
+    const hob_pipeline_library *library, uint64_t budget_us);
+
+/// Uses a pipeline in this frame, and returns its state.
+/// Only HOB_PIPELINE_STATE_READY can be drawn with.
+/// A pipeline that is not ready is compiled before all others, in every mode. One look-up: no lock, no allocation and no
+/// file, except at the first use of a pipeline. Returns HOB_PIPELINE_STATE_UNKNOWN after a failure, such as a NULL key.
+///
+///     if (hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY) draw(&key);
+///
+/// Threads: shared.
+HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_use(
+    const hob_pipeline_library *library, const hob_fingerprint *key);
+
+/// Adds a pipeline that the host has built itself, because it was not ready.
+/// It is ready from now on, counts as used in this frame with the current mask, and is kept for the next start. `build_us`
+/// is the time of the build in microseconds, or 0. `out_key`, which may be NULL, receives the key. Errors as for
+/// hob_pipeline_get_key. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_add(
+    const hob_pipeline_library *library, const hob_pipeline_desc *pipeline, uint64_t build_us,
+    hob_fingerprint *out_key);
+
+/// Compiles pipelines on this thread, until none may be compiled now or `timeout_us` microseconds are over.
+/// For loading screens, and for worker threads of the host: several may call it at once. A build is not interrupted.
+/// `out_count`, which may be NULL, receives the number of pipelines. hob_pipeline_library_begin_frame allows batches.
+/// Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_compile(
+    const hob_pipeline_library *library, uint64_t timeout_us, uint32_t *out_count);
+
+/// Waits up to `timeout_us` microseconds until a pipeline has a final state, and returns its state then.
+/// This thread compiles it, unless another one does already. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
+HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_wait(
+    const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t timeout_us);
+
+/// Gets the state of a pipeline, without a use.
+/// Threads: shared.
+HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_get_state(
+    const hob_pipeline_library *library, const hob_fingerprint *key);
+
+// ---- Experimental: Control -------------------------------------------------------------------------------------------
+
+/// Changes the mode.
+/// Compiles that are running go on. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_set_mode(
+    const hob_pipeline_library *library, hob_pipeline_mode mode);
+
+/// Gets the mode.
+/// Threads: shared.
+HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_mode hob_pipeline_library_get_mode(const hob_pipeline_library *library);
+
+/// Changes the current mask and the precompile mask, and selects again which pipelines are compiled ahead.
+/// Compiles that are running go on, and pipelines that are ready stay ready. `precompile_mask` may be NULL: no bits, which
+/// select all. Calls hob_pipeline_library_desc.compare for each distinct mask. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_set_masks(
+    const hob_pipeline_library *library, const hob_pipeline_mask *mask, const hob_pipeline_mask *precompile_mask);
+
+/// Gets the number of selected or requested pipelines that are not compiled yet, for a progress bar.
+/// Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_remaining(
+    const hob_pipeline_library *library, uint32_t *out_remaining);
+
+/// Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.
+/// HOB_RESULT_IO: they cannot be written; they still wait. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_flush(const hob_pipeline_library *library);
+
+/// Gets why pipelines are not kept or bans not remembered, as a sentence without a NUL.
+/// `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If `capacity` is
+/// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_problem(
+    const hob_pipeline_library *library, char *buffer, size_t capacity, size_t *out_size);
+
+// ---- Experimental: Ready groups --------------------------------------------------------------------------------------
+
+/// A ready group.
+/// All zero is no group.
+typedef struct hob_pipeline_group_id {
+    /// Its place, from 1 on; 0 is no group.
+    uint32_t index1;
+    /// Distinguishes it from earlier groups at that place.
+    uint32_t generation;
+} hob_pipeline_group_id;
+
+/// How an object is drawn while some of its pipelines are missing.
+typedef enum hob_pipeline_policy {
+    /// It is not drawn.
+    HOB_PIPELINE_POLICY_SKIP = 0,
+    /// It is drawn with other pipelines.
+    HOB_PIPELINE_POLICY_SUBSTITUTE = 1,
+    /// The call waits. If the time is over, the object is not drawn.
+    HOB_PIPELINE_POLICY_WAIT = 2,
+} hob_pipeline_policy;
+
+/// How to draw an object now.
+typedef enum hob_pipeline_decision {
+    /// Do not draw it.
+    HOB_PIPELINE_DECISION_SKIP = 0,
+    /// Draw it with other pipelines.
+    HOB_PIPELINE_DECISION_SUBSTITUTE = 1,
+    /// All its pipelines are ready: draw it.
+    HOB_PIPELINE_DECISION_DRAW = 2,
+} hob_pipeline_decision;
+
+/// Adds a group: the pipelines of one object, such as those of its passes.
+/// At most 4096. A key that no cache has counts as missing until hob_pipeline_library_add. HOB_RESULT_LIMIT_EXCEEDED: too
+/// many keys. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_add_group(
+    const hob_pipeline_library *library, const hob_fingerprint *keys, size_t key_stride, size_t key_count,
+    hob_pipeline_group_id *out_group);
+
+/// Removes a group.
+/// Its pipelines stay. HOB_RESULT_NOT_FOUND: there is no such group. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_remove_group(
+    const hob_pipeline_library *library, hob_pipeline_group_id group);
+
+/// Decides how to draw the object of a group in this frame.
+/// The first call for a group that is not ready requests its missing pipelines. With HOB_PIPELINE_POLICY_WAIT the call
+/// waits up to `timeout_us` microseconds for other threads that compile; otherwise it takes no lock and waits for nothing.
+/// Returns HOB_PIPELINE_DECISION_SKIP after a failure, such as an unknown group, and HOB_PIPELINE_DECISION_DRAW if the
+/// library is switched off. Threads: shared.
+HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_decision hob_pipeline_library_decide(
+    const hob_pipeline_library *library, hob_pipeline_group_id group, hob_pipeline_policy policy, uint64_t timeout_us);
+
+// ---- Experimental: Statistics ----------------------------------------------------------------------------------------
+
+/// Counts of a library since it was created.
+/// An answer: set struct_size, or begin with HOB_PIPELINE_STATISTICS_INIT.
+typedef struct hob_pipeline_statistics {
+    /// sizeof(hob_pipeline_statistics).
+    uint32_t struct_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Pipelines of all caches, the user's included.
+    uint64_t opened;
+    /// Opened pipelines that were used so far.
+    uint64_t used;
+    /// Used pipelines that were ready at their first use.
+    uint64_t ready_at_first_use;
+    /// Used pipelines that were not ready at their first use.
+    uint64_t missed;
+    /// Pipelines that were used and that no cache had.
+    uint64_t unknown;
+    /// Milliseconds that the host spent to build missed and unknown pipelines: hob_pipeline_library_add.
+    uint64_t hitch_ms;
+    /// Selected or requested pipelines that are not compiled yet.
+    uint64_t remaining;
+    /// Pipelines that are ready.
+    uint64_t ready;
+    /// Pipelines that the driver refused.
+    uint64_t failed;
+    /// Pipelines that are banned.
+    uint64_t banned;
+    /// Decisions on groups: not drawn, because a pipeline was missing.
+    uint64_t groups_skipped;
+    /// Decisions on groups: drawn with other pipelines.
+    uint64_t groups_substituted;
+    /// Decisions on groups: not drawn after a wait.
+    uint64_t groups_timed_out;
+    /// Bytes of memory held.
+    uint64_t memory_used;
+} hob_pipeline_statistics;
+
+/// Gets the counts of a library.
+/// Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_statistics(
+    const hob_pipeline_library *library, hob_pipeline_statistics *out_statistics);
+
+// ---- Initialisers ----------------------------------------------------------------------------------------------------
+//
+// HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
+// hob_x_init does the same for other languages: `size` is sizeof(hob_x).
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_desc_init(hob_pipeline_desc *value, uint32_t size);
+static inline hob_pipeline_desc hob_pipeline_desc_default(void) {
+    hob_pipeline_desc value;
+    (void)hob_pipeline_desc_init(&value, (uint32_t)sizeof(value));
+    value.shader_stride = sizeof(hob_pipeline_shader);
+    return value;
+}
+#define HOB_PIPELINE_DESC_INIT (hob_pipeline_desc_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_job_init(hob_pipeline_job *value, uint32_t size);
+static inline hob_pipeline_job hob_pipeline_job_default(void) {
+    hob_pipeline_job value;
+    (void)hob_pipeline_job_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_PIPELINE_JOB_INIT (hob_pipeline_job_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_desc_init(hob_pipeline_library_desc *value, uint32_t size);
+static inline hob_pipeline_library_desc hob_pipeline_library_desc_default(void) {
+    hob_pipeline_library_desc value;
+    (void)hob_pipeline_library_desc_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_PIPELINE_LIBRARY_DESC_INIT (hob_pipeline_library_desc_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_statistics_init(hob_pipeline_statistics *value, uint32_t size);
+static inline hob_pipeline_statistics hob_pipeline_statistics_default(void) {
+    hob_pipeline_statistics value;
+    (void)hob_pipeline_statistics_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_PIPELINE_STATISTICS_INIT (hob_pipeline_statistics_default())
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // HOBGOBLIN_PIPELINE_H

@@ -1,0 +1,280 @@
+// hobgoblin/pipeline.hpp: pipelines, compiled before the frame that needs them. Part of hobgoblin.hpp. Experimental.
+// MIT OR Apache-2.0.
+//
+//     hob::PipelineLibraryOptions options;
+//     options.project = "game";
+//     options.format = "spirv";
+//     options.version = "1.2";
+//     options.directory = "cache/pipelines";
+//     options.compile = [&](const hob_pipeline_job& job) {
+//         return renderer.build(job) ? HOB_PIPELINE_BUILT_READY : HOB_PIPELINE_BUILT_FAILED;
+//     };
+//     hob::PipelineLibrary library(options);
+//
+//     library.begin_frame();                                    // once a frame
+//     if (library.use(key) == HOB_PIPELINE_STATE_READY) draw(key);
+#ifndef HOBGOBLIN_PIPELINE_HPP
+#define HOBGOBLIN_PIPELINE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "executor.hpp"
+#include "fingerprint.hpp"
+#include "pipeline.h"
+#include "store.hpp"
+
+HOB_NAMESPACE_BEGIN
+
+/// The description of a pipeline; see hob_pipeline_desc.
+/// Its bytes must stay valid as long as this object is used.
+struct Pipeline {
+    hob_pipeline_kind kind = HOB_PIPELINE_KIND_GRAPHICS;
+    /// The layout of `state`: a number of the host, from 1 on.
+    uint32_t schema = 0;
+    std::string_view state;
+    std::vector<hob_pipeline_shader> shaders;
+
+    /// The key of the pipeline.
+    Result<Fingerprint> try_key() const noexcept {
+        const hob_pipeline_desc desc = capi();
+        return detail::filled_by(Fingerprint(), [&](Fingerprint* key) { return hob_pipeline_get_key(&desc, key); });
+    }
+#if HOB_EXCEPTIONS
+    Fingerprint key() const { return try_key().value(); }
+#endif
+    /// The C struct. Valid until this object changes or is destroyed.
+    hob_pipeline_desc capi() const noexcept {
+        hob_pipeline_desc desc = HOB_PIPELINE_DESC_INIT;
+        desc.kind = kind;
+        desc.schema = schema;
+        desc.state = state.data();
+        desc.state_size = state.size() < UINT32_MAX ? static_cast<uint32_t>(state.size()) : UINT32_MAX;
+        desc.shaders = shaders.data();
+        desc.shader_count = shaders.size();
+        return desc;
+    }
+};
+
+/// A usage mask of 64 bits.
+inline hob_pipeline_mask pipeline_mask(uint64_t bits) noexcept { return hob_pipeline_mask{{bits, 0, 0, 0}}; }
+
+/// The options of a library.
+/// All other parameters are fields of `desc`; see hob_pipeline_library_desc.
+struct PipelineLibraryOptions {
+    std::string project, format, version;
+    /// Directory of the user's cache and of bans. Empty: nothing outlives the process.
+    std::string directory;
+    hob_environment environment = HOB_ENVIRONMENT_INIT;
+    /// Compiles in its background. The library keeps it alive.
+    const Executor* executor = nullptr;
+    /// The file system of the directory. Empty: the operating system's.
+    std::shared_ptr<FileSystem> files;
+    /// A secret of at least 16 bytes. Empty: none.
+    std::string secret;
+    /// The first masks.
+    hob_pipeline_mask mask = {{0, 0, 0, 0}}, precompile_mask = {{0, 0, 0, 0}};
+    /// Compiles a pipeline, on any thread that works for the library. Must be set. If it throws, the pipeline counts as
+    /// failed, and the next compile(), wait() or flush() rethrows.
+    std::function<hob_pipeline_built(const hob_pipeline_job&)> compile;
+    /// All selected pipelines were compiled, or have failed.
+    std::function<void()> completed;
+    /// Whether a mask of a pipeline, the first one, fits the current one. It must not throw.
+    std::function<bool(const hob_pipeline_mask&, const hob_pipeline_mask&)> compare;
+    hob_pipeline_library_desc desc = HOB_PIPELINE_LIBRARY_DESC_INIT;
+};
+
+/// The pipelines of a running game; see hob_pipeline_library.
+/// Threads: any, several at once.
+class PipelineLibrary {
+public:
+#if HOB_EXCEPTIONS
+    explicit PipelineLibrary(PipelineLibraryOptions options) : PipelineLibrary(try_create(std::move(options)).value()) {}
+#endif
+    static Result<PipelineLibrary> try_create(PipelineLibraryOptions options) {
+        if (!options.compile) return detail::invalid("missing callback: a pipeline library needs compile");
+        auto pending = std::make_shared<detail::SharedPending>();
+        auto box = std::make_unique<Box>(Box{std::move(options), pending});
+        const PipelineLibraryOptions& given = box->options;
+        hob_pipeline_library_desc desc = given.desc;
+        desc.project = detail::text(given.project);
+        desc.format = detail::text(given.format);
+        desc.version = detail::text(given.version);
+        desc.directory = detail::text(given.directory);
+        if (desc.environment == nullptr) desc.environment = &given.environment;
+        if (given.executor != nullptr) desc.executor = given.executor->capi();
+        if (!given.secret.empty()) desc.secret = detail::text(given.secret);
+        desc.mask = &given.mask;
+        desc.precompile_mask = &given.precompile_mask;
+        desc.user_data = box.get();
+        desc.compile = &Box::compile;
+        if (given.completed) desc.completed = &Box::completed;
+        if (given.compare) desc.compare = &Box::compare;
+        desc.release = &Box::release;
+        std::unique_ptr<detail::HostFiles> files;
+        hob_file_io io = HOB_FILE_IO_INIT;
+        if (given.files != nullptr) {
+            files.reset(new detail::HostFiles{given.files});
+            io = files->io();
+            desc.file_io = &io;
+        }
+        hob_pipeline_library* library = nullptr;
+        const hob_result code = hob_pipeline_library_create(&desc, &library);
+        if (code == HOB_RESULT_OK) {
+            (void)box.release();    // the library owns both and calls their release
+            (void)files.release();
+        }
+        return detail::result_of(code, PipelineLibrary(library, std::move(pending)));
+    }
+
+    // The frame.
+
+    /// Begins a frame: allows the next batch of compiles. `budget_us` replaces the mode's limit of time.
+    Result<void> try_begin_frame(uint64_t budget_us = UINT64_MAX) const noexcept {
+        return detail::result_of(hob_pipeline_library_begin_frame(capi(), budget_us));
+    }
+    /// Uses a pipeline in this frame. Only HOB_PIPELINE_STATE_READY can be drawn with.
+    hob_pipeline_state use(const hob_fingerprint& key) const noexcept { return hob_pipeline_library_use(capi(), &key); }
+    /// Adds a pipeline that the host has built itself. Returns its key.
+    Result<Fingerprint> try_add(const Pipeline& pipeline, uint64_t build_us = 0) const {
+        const hob_pipeline_desc desc = pipeline.capi();
+        return detail::filled_by(Fingerprint(), [&](Fingerprint* key) {
+            return hob_pipeline_library_add(capi(), &desc, build_us, key);
+        });
+    }
+    /// Compiles pipelines on this thread for up to `timeout_us` microseconds. Returns how many.
+    Result<uint32_t> try_compile(uint64_t timeout_us = UINT64_MAX) const {
+        const auto pending = pending_;
+        uint32_t count = 0;
+        const hob_result code = hob_pipeline_library_compile(capi(), timeout_us, &count);
+        pending->rethrow();
+        return detail::result_of(code, count);
+    }
+    /// Waits up to `timeout_us` microseconds until a pipeline has a final state.
+    hob_pipeline_state wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
+        const auto pending = pending_;
+        const hob_pipeline_state state = hob_pipeline_library_wait(capi(), &key, timeout_us);
+        pending->rethrow();
+        return state;
+    }
+    /// The state of a pipeline, without a use.
+    hob_pipeline_state state(const hob_fingerprint& key) const noexcept {
+        return hob_pipeline_library_get_state(capi(), &key);
+    }
+
+    // Control.
+
+    Result<void> try_set_mode(hob_pipeline_mode mode) const noexcept {
+        return detail::result_of(hob_pipeline_library_set_mode(capi(), mode));
+    }
+    hob_pipeline_mode mode() const noexcept { return hob_pipeline_library_get_mode(capi()); }
+    /// Changes the masks, and selects again which pipelines are compiled ahead.
+    Result<void> try_set_masks(const hob_pipeline_mask& mask,
+                               const hob_pipeline_mask& precompile_mask = {{0, 0, 0, 0}}) const {
+        return detail::result_of(hob_pipeline_library_set_masks(capi(), &mask, &precompile_mask));
+    }
+    /// The number of selected or requested pipelines that are not compiled yet.
+    uint32_t remaining() const noexcept {
+        uint32_t remaining = 0;
+        (void)hob_pipeline_library_get_remaining(capi(), &remaining);
+        return remaining;
+    }
+    /// Writes what waits to be kept, and waits for the disk.
+    Result<void> try_flush() const {
+        const auto pending = pending_;
+        const hob_result code = hob_pipeline_library_flush(capi());
+        pending->rethrow();
+        return detail::result_of(code);
+    }
+    /// Why pipelines are not kept or bans not remembered. Empty: no problem.
+    Result<std::string> try_problem() const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_pipeline_library_get_problem(capi(), buffer, capacity, size);
+        });
+    }
+
+    // Ready groups.
+
+    /// Adds a group: the pipelines of one object.
+    Result<hob_pipeline_group_id> try_add_group(ArrayView<hob_fingerprint> keys) const {
+        hob_pipeline_group_id group = {0, 0};
+        const hob_result code =
+            hob_pipeline_library_add_group(capi(), keys.data(), sizeof(hob_fingerprint), keys.size(), &group);
+        return detail::result_of(code, group);
+    }
+    Result<void> try_remove_group(hob_pipeline_group_id group) const {
+        return detail::result_of(hob_pipeline_library_remove_group(capi(), group));
+    }
+    /// How to draw the object of a group in this frame.
+    hob_pipeline_decision decide(hob_pipeline_group_id group, hob_pipeline_policy policy = HOB_PIPELINE_POLICY_SKIP,
+                                 uint64_t timeout_us = 0) const noexcept {
+        return hob_pipeline_library_decide(capi(), group, policy, timeout_us);
+    }
+
+    Result<hob_pipeline_statistics> try_statistics() const {
+        return detail::filled_by(detail::sized<hob_pipeline_statistics>(), [&](hob_pipeline_statistics* statistics) {
+            return hob_pipeline_library_get_statistics(capi(), statistics);
+        });
+    }
+
+#if HOB_EXCEPTIONS
+    // The throwing forms.
+    void begin_frame(uint64_t budget_us = UINT64_MAX) const { try_begin_frame(budget_us).value(); }
+    Fingerprint add(const Pipeline& pipeline, uint64_t build_us = 0) const { return try_add(pipeline, build_us).value(); }
+    uint32_t compile(uint64_t timeout_us = UINT64_MAX) const { return try_compile(timeout_us).value(); }
+    void set_mode(hob_pipeline_mode mode) const { try_set_mode(mode).value(); }
+    void set_masks(const hob_pipeline_mask& mask, const hob_pipeline_mask& precompile_mask = {{0, 0, 0, 0}}) const {
+        try_set_masks(mask, precompile_mask).value();
+    }
+    void flush() const { try_flush().value(); }
+    std::string problem() const { return try_problem().value(); }
+    hob_pipeline_group_id add_group(ArrayView<hob_fingerprint> keys) const { return try_add_group(keys).value(); }
+    void remove_group(hob_pipeline_group_id group) const { try_remove_group(group).value(); }
+    hob_pipeline_statistics statistics() const { return try_statistics().value(); }
+#endif
+
+    hob_pipeline_library* capi() noexcept { return library_.get(); }
+    const hob_pipeline_library* capi() const noexcept { return library_.get(); }
+
+private:
+    /// The options with their callbacks, owned by the library.
+    struct Box {
+        PipelineLibraryOptions options;
+        std::shared_ptr<detail::SharedPending> pending;
+
+        static uint32_t compile(void* user_data, const hob_pipeline_job* job) noexcept {
+            Box& box = *static_cast<Box*>(user_data);
+            hob_pipeline_built built = HOB_PIPELINE_BUILT_FAILED;
+            box.pending->guard([&] { built = box.options.compile(*job); });
+            return static_cast<uint32_t>(built);
+        }
+        static void completed(void* user_data) noexcept {
+            Box& box = *static_cast<Box*>(user_data);
+            box.pending->guard([&] { box.options.completed(); });
+        }
+        static uint32_t compare(void* user_data, const hob_pipeline_mask* mask,
+                                const hob_pipeline_mask* current) noexcept {
+            return static_cast<Box*>(user_data)->options.compare(*mask, *current) ? 1 : 0;
+        }
+        static void release(void* user_data) noexcept { delete static_cast<Box*>(user_data); }
+    };
+    struct Destroy {
+        void operator()(hob_pipeline_library* library) const noexcept { hob_pipeline_library_destroy(library); }
+    };
+
+    PipelineLibrary(hob_pipeline_library* library, std::shared_ptr<detail::SharedPending> pending) noexcept
+        : library_(library), pending_(std::move(pending)) {}
+
+    std::unique_ptr<hob_pipeline_library, Destroy> library_;
+    std::shared_ptr<detail::SharedPending> pending_;
+};
+
+HOB_NAMESPACE_END
+
+#endif  // HOBGOBLIN_PIPELINE_HPP

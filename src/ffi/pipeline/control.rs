@@ -1,0 +1,82 @@
+//! Modes, masks, and files.
+
+use std::ffi::c_char;
+
+use hobgoblin_macros::entry;
+
+use super::describe::hob_pipeline_mask;
+use super::library::{hob_pipeline_library, hob_pipeline_mode, mode};
+use crate::ffi::base::result::hob_result;
+use crate::pipeline::Mask;
+use crate::pipeline::precompile::CurrentMasks;
+
+// == Experimental: Control ==
+
+/// Changes the mode.
+/// Compiles that are running go on. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_pipeline_library_set_mode(
+    library: *const hob_pipeline_library,
+    mode: hob_pipeline_mode,
+) -> hob_result {
+    let mode = self::mode(mode)?;
+    if let Some(library) = &library.0 {
+        library.precompiler().set_mode(mode);
+    }
+    Ok(())
+}
+
+/// Gets the mode.
+/// Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_pipeline_library_get_mode(library: *const hob_pipeline_library) -> hob_pipeline_mode {
+    let mode = library.0.as_ref().map(|library| library.precompiler().mode() as u32);
+    Ok(hob_pipeline_mode(mode.unwrap_or(hob_pipeline_mode::Paused.0)))
+}
+
+/// Changes the current mask and the precompile mask, and selects again which pipelines are compiled ahead.
+/// Compiles that are running go on, and pipelines that are ready stay ready. `precompile_mask` may be NULL: no bits, which
+/// select all. Calls hob_pipeline_library_desc.compare for each distinct mask. Threads: shared.
+#[entry(shared, nullable(precompile_mask), experimental)]
+pub extern "C" fn hob_pipeline_library_set_masks(
+    library: *const hob_pipeline_library,
+    mask: *const hob_pipeline_mask,
+    precompile_mask: *const hob_pipeline_mask,
+) -> hob_result {
+    let Some(library) = &library.0 else { return Ok(()) };
+    let precompile = precompile_mask.map_or(Mask::NONE, |mask| Mask(mask.words));
+    library.set_masks(CurrentMasks { regular: Mask(mask.words), precompile })
+}
+
+/// Gets the number of selected or requested pipelines that are not compiled yet, for a progress bar.
+/// Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_pipeline_library_get_remaining(
+    library: *const hob_pipeline_library,
+    out_remaining: *mut u32,
+) -> hob_result {
+    let remaining = library.0.as_ref().map_or(0, |library| library.precompiler().counts().remaining());
+    out_remaining.write(u32::try_from(remaining).unwrap_or(u32::MAX));
+    Ok(())
+}
+
+/// Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.
+/// HOB_RESULT_IO: they cannot be written; they still wait. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_pipeline_library_flush(library: *const hob_pipeline_library) -> hob_result {
+    library.0.as_ref().map_or(Ok(()), |library| library.flush())
+}
+
+/// Gets why pipelines are not kept or bans not remembered, as a sentence without a NUL.
+/// `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If `capacity` is
+/// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_pipeline_library_get_problem(
+    library: *const hob_pipeline_library,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    let problem = library.0.as_ref().and_then(|library| library.problem()).unwrap_or_default();
+    buffer.text(problem.as_str())
+}

@@ -1,0 +1,351 @@
+//! The library: its parameters and callbacks, create and destroy.
+
+use std::ffi::c_void;
+
+use hobgoblin_macros::{entry, opaque, open_enum, versioned};
+
+use super::describe::{hob_pipeline_kind, hob_pipeline_mask, hob_pipeline_shader};
+use crate::base::{Result, Shared, error, try_collect};
+use crate::ffi::base::argument::Argument;
+use crate::ffi::base::guard::call_host;
+use crate::ffi::base::handle;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::ffi::base::text::hob_str;
+use crate::ffi::base::user_data::UserData;
+use crate::ffi::executor::desc::hob_executor;
+use crate::ffi::fingerprint::bytes::hob_fingerprint;
+use crate::ffi::fingerprint::environment::{hob_environment, with_environment};
+use crate::ffi::store::hob_file_io;
+use crate::ffi::store::host_io::{HostFiles, HostIo};
+use crate::ffi::store::limits::{disk_limit, seconds, secret};
+use crate::ffi::store::path::path;
+use crate::pipeline::library::{Built, Compiler, Library, Options};
+use crate::pipeline::precompile::{self, Compare, Comparison, CurrentMasks, Job, Mode, Order};
+use crate::pipeline::{Description, Identity, Mask, PipelineKey};
+use crate::store::io::{OsIo, share};
+use crate::store::{self};
+
+// == Experimental: Create and destroy ==
+
+/// The pipelines of a running game.
+/// A handle: see "Handles" in base.h.
+#[opaque(PipelineCell, tag = b"hobpipel")]
+pub struct hob_pipeline_library {
+    _private: [u8; 0],
+}
+
+/// A library. `None`: it is switched off.
+pub struct PipelineCell(pub Option<Library>);
+
+/// How fast pipelines are compiled.
+#[open_enum]
+#[repr(C)]
+pub enum hob_pipeline_mode {
+    /// Only pipelines that are needed now.
+    Paused = 0,
+    /// For loading screens: up to 50 pipelines or 16 ms a frame.
+    Fast = 1,
+    /// While the game runs: 1 pipeline a frame.
+    Background = 2,
+    /// Up to 50 pipelines or 10 ms a frame, until none of the precompile mask remains; then as in the background.
+    Precompile = 3,
+}
+
+/// The order in which pipelines are compiled.
+#[open_enum]
+#[repr(C)]
+pub enum hob_pipeline_order {
+    /// By predicted first use: the frames of first uses in recordings, and the pipelines in use now.
+    Predicted = 0,
+    /// As the caches list them.
+    File = 1,
+    /// By the frame of their first use.
+    FirstToLatestUsed = 2,
+    /// By their number of uses, the largest first.
+    MostToLeastUsed = 3,
+    /// Grouped by usage mask.
+    UsageMask = 4,
+}
+
+/// The result of hob_pipeline_library_desc.compile.
+#[open_enum]
+#[repr(C)]
+pub enum hob_pipeline_built {
+    /// The pipeline is ready.
+    Ready = 0,
+    /// The driver refused it. It is not compiled again.
+    Failed = 1,
+    /// It was not compiled now. It is queued again.
+    Cancelled = 2,
+}
+
+/// A pipeline to compile: the argument of hob_pipeline_library_desc.compile.
+/// All pointers are valid during the call.
+#[versioned(size = 88, last = expected_us)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_pipeline_job {
+    /// sizeof(hob_pipeline_job) of the library.
+    pub struct_size: u32,
+    /// Graphics, compute or ray tracing.
+    pub kind: hob_pipeline_kind,
+    /// hob_pipeline_desc.schema.
+    pub schema: u32,
+    /// 1: a frame may wait for it. 0: it is compiled ahead.
+    pub is_urgent: u32,
+    /// Its key.
+    pub key: hob_fingerprint,
+    /// hob_pipeline_desc.state.
+    pub state: *const c_void,
+    /// Bytes of `state`.
+    pub state_size: usize,
+    /// Its shaders.
+    pub shaders: *const hob_pipeline_shader,
+    /// Number of shaders.
+    pub shader_count: usize,
+    /// Expected build time in microseconds. 0: unknown.
+    pub expected_us: u64,
+}
+
+/// hob_pipeline_library_desc.flags: keep no pipelines for the next start.
+pub const HOB_PIPELINE_NO_USER_CACHE: u32 = 1;
+/// hob_pipeline_library_desc.flags: compile pipelines with new shaders first, so that each shader is built early.
+/// For drivers that link pipelines quickly from compiled shaders.
+pub const HOB_PIPELINE_SHADERS_FIRST: u32 = 2;
+/// hob_pipeline_library_desc.flags: write nothing to the directory.
+pub const HOB_PIPELINE_READ_ONLY: u32 = 4;
+/// hob_pipeline_library_desc.flags: switch the library off.
+/// All calls succeed and do nothing, and hob_pipeline_library_use returns HOB_PIPELINE_STATE_UNKNOWN.
+pub const HOB_PIPELINE_DISABLED: u32 = 8;
+const FLAGS: u32 = 15;
+
+/// Parameters of a library.
+#[versioned(size = 200, last = disk_limit)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_pipeline_library_desc {
+    /// sizeof(hob_pipeline_library_desc).
+    pub struct_size: u32,
+    /// A hob_graphics_api, or a number of the host from HOB_GRAPHICS_API_USER on.
+    pub api: u32,
+    /// The game: 1 to 128 ASCII letters, digits and - _ . + without a dot first.
+    pub project: hob_str,
+    /// The format of its shaders, such as "spirv", in the same letters.
+    pub format: hob_str,
+    /// The version of the game. The user's cache of another version is not used.
+    pub version: hob_str,
+    /// Directory of the user's cache and of bans. Default empty: nothing outlives the process. It must not be that of a
+    /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
+    pub directory: hob_str,
+    /// The driver and device, which bans belong to. NULL: unknown.
+    pub environment: *const hob_environment,
+    /// Compiles in its background, one pipeline at a time, and is kept alive by the library. NULL: only
+    /// hob_pipeline_library_compile and hob_pipeline_library_wait compile.
+    pub executor: *const hob_executor,
+    /// The file system of the directory; copied. NULL: the operating system's.
+    pub file_io: *const hob_file_io,
+    /// A secret of the host, at least 16 bytes; copied. Files that were written without it are ignored. Default empty.
+    pub secret: hob_str,
+    /// Passed to the callbacks.
+    pub user_data: *mut c_void,
+    /// Compiles a pipeline, and returns a hob_pipeline_built. Must be set. It may block. Several may run at once, on
+    /// the threads that work for the library. It may call the library, but not destroy it.
+    pub compile: Option<extern "C" fn(user_data: *mut c_void, job: *const hob_pipeline_job) -> u32>,
+    /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. May be
+    /// NULL.
+    pub completed: Option<extern "C" fn(user_data: *mut c_void)>,
+    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. For masks of packed fields. It
+    /// must not call the library, and always give the same answer. NULL: a pipeline is selected if
+    /// `(mask & current) == current`.
+    pub compare: Option<
+        extern "C" fn(user_data: *mut c_void, mask: *const hob_pipeline_mask, current: *const hob_pipeline_mask) -> u32,
+    >,
+    /// Called exactly once, after the last of the other callbacks. May be NULL.
+    pub release: Option<extern "C" fn(user_data: *mut c_void)>,
+    /// The first current mask. NULL: no bits, which select all pipelines.
+    pub mask: *const hob_pipeline_mask,
+    /// The first precompile mask. NULL: no bits.
+    pub precompile_mask: *const hob_pipeline_mask,
+    /// The first mode. Default HOB_PIPELINE_MODE_FAST; 0 is HOB_PIPELINE_MODE_PAUSED.
+    #[initial(hob_pipeline_mode::Fast)]
+    pub mode: hob_pipeline_mode,
+    /// The order of compiles. Default HOB_PIPELINE_ORDER_PREDICTED.
+    pub order: hob_pipeline_order,
+    /// HOB_PIPELINE_NO_USER_CACHE and the like. Default 0.
+    pub flags: u32,
+    /// Strikes that ban a pipeline: compiles during which the process ended. Default 2. UINT32_MAX: no bans.
+    #[default(2)]
+    pub ban_at: u32,
+    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
+    /// UINT32_MAX: no limit.
+    #[default(30 * 24 * 60 * 60)]
+    pub max_age_seconds: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
+    #[default(64 << 20)]
+    pub disk_limit: u64,
+}
+
+/// Creates a library, and loads the user's cache.
+/// This reads files. On success `*out_library` is the caller's to destroy, and `user_data` is the library's.
+///
+///     hob_pipeline_library *library = NULL;
+///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why.
+/// HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid. Threads: any.
+#[entry(any, experimental)]
+#[must_use]
+pub extern "C" fn hob_pipeline_library_create(
+    desc: *const hob_pipeline_library_desc,
+    out_library: *mut *mut hob_pipeline_library,
+) -> hob_result {
+    if desc.flags & !FLAGS != 0 {
+        return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
+    }
+    if desc.compile.is_none() {
+        return Err(error!(InvalidArgument, "hob_pipeline_library_desc.compile is NULL: set it"));
+    }
+    let user_data = Shared::try_new(UserData::new(desc.user_data, desc.release))?;
+    // SAFETY: the fields are what the header says, here and below.
+    let files = unsafe { HostFiles::of(desc.file_io, "file_io") }?;
+    let options = unsafe { options(&desc, &user_data, files.as_ref()) }?;
+    let library = match desc.flags & HOB_PIPELINE_DISABLED {
+        0 => Some(Library::open(options)?.0),
+        _ => None,
+    };
+    out_library.write(handle::create::<hob_pipeline_library>(PipelineCell(library))?);
+    user_data.own();
+    files.iter().for_each(|files| files.own());
+    Ok(())
+}
+
+/// Destroys a library, after writing the pipelines that wait: this may wait for files.
+/// NULL is allowed. Waits for compiles that are running. Must not be called inside a callback. Threads: no call on it may
+/// run on another thread.
+#[entry(destroy, experimental)]
+pub extern "C" fn hob_pipeline_library_destroy(library: *mut hob_pipeline_library) {
+    library.read(|cell| cell.0.as_ref().map_or(Ok(()), |library| library.close()))?;
+}
+
+/// # Safety
+/// The fields of `desc` meet the header's documentation.
+unsafe fn options(
+    desc: &hob_pipeline_library_desc,
+    user_data: &Shared<UserData>,
+    files: Option<&Shared<HostFiles>>,
+) -> Result<Options> {
+    let environment = match desc.environment.is_null() {
+        true => hob_environment::defaults(),
+        // SAFETY: by this function's contract, here and below.
+        false => unsafe { hob_environment::take(desc.environment, "environment") }?,
+    };
+    let executor = match desc.executor.is_null() {
+        true => None,
+        false => {
+            let executor = unsafe { hob_executor::take(desc.executor, "executor") }?;
+            Some(executor.read(|executor| Ok(executor.clone()))?)
+        }
+    };
+    let text = |text: hob_str, what| unsafe { text.argument(what) }.text();
+    let identity = Identity::new(text(desc.project, "project")?, text(desc.format, "format")?, desc.api)?;
+    let directory = match path(unsafe { desc.directory.argument("directory") }, "directory")? {
+        None => None,
+        Some(directory) => Some((
+            match files {
+                Some(files) => share(HostIo(files.clone()))?,
+                None => share(OsIo)?,
+            },
+            directory,
+        )),
+    };
+    let mask = |mask: *const hob_pipeline_mask| {
+        // SAFETY: by this function's contract: NULL, or a mask.
+        if mask.is_null() { Mask::NONE } else { Mask(unsafe { mask.read_unaligned() }.words) }
+    };
+    let host = HostCompiler { calls: *desc, user_data: user_data.clone() };
+    let host = Shared::into_dyn(Shared::try_new(host)?, |host| -> &dyn Compiler { host });
+    let mut options = Options::new(identity, text(desc.version, "version")?, host, seconds)?;
+    options.environment = unsafe { with_environment(&environment, |found| Ok(found.id(&mut |_| ()))) }?;
+    options.directory = directory;
+    options.executor = executor;
+    options.keeps_user_cache = desc.flags & HOB_PIPELINE_NO_USER_CACHE == 0;
+    options.ban_at = desc.ban_at;
+    options.store = store::Options {
+        limit_bytes: disk_limit(desc.disk_limit, "disk_limit")?,
+        max_age_seconds: desc.max_age_seconds,
+        read_only: desc.flags & HOB_PIPELINE_READ_ONLY != 0,
+        secret: secret(unsafe { desc.secret.argument("secret") }.bytes()?)?,
+        ..options.store
+    };
+    options.precompile = precompile::Options {
+        mode: mode(desc.mode)?,
+        order: Order::from_number(desc.order.check("order")?.0).unwrap_or_default(),
+        shaders_first: desc.flags & HOB_PIPELINE_SHADERS_FIRST != 0,
+        masks: CurrentMasks { regular: mask(desc.mask), precompile: mask(desc.precompile_mask) },
+        comparison: comparison(desc, user_data)?,
+        ..precompile::Options::default()
+    };
+    Ok(options)
+}
+
+/// The mode of that number.
+pub fn mode(number: hob_pipeline_mode) -> Result<Mode> {
+    Ok(Mode::from_number(number.check("mode")?.0).unwrap_or_default())
+}
+
+fn comparison(desc: &hob_pipeline_library_desc, user_data: &Shared<UserData>) -> Result<Comparison> {
+    let Some(compare) = desc.compare else { return Ok(Comparison::HasAll) };
+    let data = user_data.clone();
+    let ask = move |mask: &Mask, current: &Mask| {
+        let (mask, current) = (hob_pipeline_mask::from(mask), hob_pipeline_mask::from(current));
+        call_host(|| compare(data.get(), &raw const mask, &raw const current)) != 0
+    };
+    Ok(Comparison::Host(Shared::into_dyn(Shared::try_new(ask)?, |ask| -> &Compare { ask })))
+}
+
+/// The host's callbacks.
+struct HostCompiler {
+    calls: hob_pipeline_library_desc,
+    user_data: Shared<UserData>,
+}
+
+// SAFETY: only the callbacks are used, which the host makes fit for all threads that work for the library.
+unsafe impl Send for HostCompiler {}
+// SAFETY: as above.
+unsafe impl Sync for HostCompiler {}
+
+impl Compiler for HostCompiler {
+    fn compile(&self, key: &PipelineKey, description: &Description, job: &Job) -> Built {
+        let Some(compile) = self.calls.compile else { return Built::Failed };
+        let shader =
+            |shader: &crate::pipeline::ShaderRef| hob_pipeline_shader { stage: shader.stage, hash: shader.hash.0 };
+        // Without memory for a moment, it is tried again later.
+        let Ok(shaders) = try_collect(description.shaders.iter().map(shader)) else { return Built::Cancelled };
+        let job = hob_pipeline_job {
+            struct_size: size_of::<hob_pipeline_job>() as u32,
+            kind: hob_pipeline_kind(description.kind as u32),
+            schema: description.schema.0,
+            is_urgent: job.is_urgent.into(),
+            key: (*key).into(),
+            state: description.state.as_ptr().cast(),
+            state_size: description.state.len(),
+            shaders: shaders.as_ptr(),
+            shader_count: shaders.len(),
+            expected_us: job.expected_us,
+        };
+        match hob_pipeline_built(call_host(|| compile(self.user_data.get(), &raw const job))) {
+            hob_pipeline_built::Ready => Built::Ready,
+            hob_pipeline_built::Cancelled => Built::Cancelled,
+            _ => Built::Failed,
+        }
+    }
+
+    fn complete(&self) {
+        if let Some(completed) = self.calls.completed {
+            call_host(|| completed(self.user_data.get()));
+        }
+    }
+}
