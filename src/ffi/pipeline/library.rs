@@ -325,7 +325,6 @@ impl Compiler for HostCompiler {
         // Without memory for a moment, it is tried again later.
         let Ok(shaders) = try_collect(description.shaders.iter().map(shader)) else { return Built::Cancelled };
         let job = hob_pipeline_job {
-            struct_size: size_of::<hob_pipeline_job>() as u32,
             kind: hob_pipeline_kind(description.kind as u32),
             schema: description.schema.0,
             is_urgent: job.is_urgent.into(),
@@ -335,6 +334,7 @@ impl Compiler for HostCompiler {
             shaders: shaders.as_ptr(),
             shader_count: shaders.len(),
             expected_us: job.expected_us,
+            ..hob_pipeline_job::defaults()
         };
         match hob_pipeline_built(call_host(|| compile(self.user_data.get(), &raw const job))) {
             hob_pipeline_built::Ready => Built::Ready,
