@@ -1,5 +1,5 @@
-//! The precompiler decides which pipeline is compiled next, and when. It compiles nothing, starts no thread and reads no
-//! clock.
+//! The precompiler decides which pipeline is compiled next, and when. It compiles nothing and starts no thread. It reads
+//! no clock, except for the timeouts of waits.
 //!
 //! Any thread of the host takes jobs with [`Precompiler::take`], compiles, and reports with [`Precompiler::finish`]. Once a
 //! frame, [`Precompiler::step`] grants the next batch, by a [`Mode`]'s pace or by a budget in microseconds. Which entries
@@ -10,7 +10,7 @@
 //! 1. A pipeline runs at most once at a time, and never again after it is ready, failed or banned.
 //! 2. A pipeline runs only if a current mask selects it, or if it was requested.
 //! 3. While a requested pipeline waits, no other job is taken. So it waits at most for one running build per worker.
-//! 4. The same calls give the same jobs. Time comes in as arguments only.
+//! 4. The same calls give the same jobs: build times come in as arguments, and a frame is a step.
 //! 5. Each state is counted exactly, at any time.
 //! 6. Questions of a frame take no lock: the state of a key, whether a group is ready, a step with nothing to do.
 //! 7. No lock is held while the host's comparison of masks runs.

@@ -17,7 +17,12 @@ fn predicted_order_has_fewer_unready_first_uses_than_the_others() {
             work[at] += played.work_us;
         }
     }
-    println!("{unready:?} {work:?}");
     assert!(unready[1..].iter().all(|&other| 2 * other >= 3 * unready[0]), "{orders:?}: {unready:?}");
     assert!(work.iter().all(|&other| other.abs_diff(work[0]) * 50 < work[0]), "the same amount of work: {work:?}");
+}
+
+#[test]
+fn same_play_through_has_the_same_order() {
+    let game = Game::new(77);
+    assert_eq!(play(&game, Order::Predicted), play(&game, Order::Predicted));
 }

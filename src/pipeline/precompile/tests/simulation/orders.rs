@@ -12,7 +12,7 @@ const PLAYING_US: u64 = 2_500;
 const LOADING: u32 = 300;
 
 /// The result of a play-through.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// First uses of recorded pipelines.
     pub first_uses: usize,
