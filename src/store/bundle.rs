@@ -32,8 +32,7 @@ impl Bundle {
     /// A bundle in memory, such as one from an archive.
     pub fn of_bytes(segment: Vec<u8>, snapshot: Option<Vec<u8>>) -> Result<Self> {
         let name = name_of(segment.get(..HEADS).unwrap_or(&segment))?;
-        let file = |bytes| share_file(MemoryFile(bytes)).map_err(|_| Error::OUT_OF_MEMORY);
-        Ok(Self { name, segment: file(segment)?, snapshot: snapshot.map(file).transpose()? })
+        Ok(Self { name, segment: memory_file(segment)?, snapshot: snapshot.map(memory_file).transpose()? })
     }
 
     /// A bundle in a file. Values are read from the file when they are needed.
@@ -242,6 +241,11 @@ impl Io for Bundle {
     fn nonce(&self) -> u64 {
         0
     }
+}
+
+/// A file in memory that is only read.
+pub(super) fn memory_file(bytes: Vec<u8>) -> Result<SharedFile> {
+    share_file(MemoryFile(bytes)).map_err(|_| Error::OUT_OF_MEMORY)
 }
 
 struct MemoryFile(Vec<u8>);

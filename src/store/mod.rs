@@ -58,6 +58,7 @@
 //! | `budgets` | the file with the limit of each environment |
 //! | `presence` | whether the directory was deleted or replaced meanwhile |
 //! | `clear` | deleting everything in a directory |
+//! | `log` | a single file of records without a directory: recordings and caches of pipelines |
 //! | `bundle` | a single shipped segment as a read-only directory |
 //! | `path`, `posix` | paths, and the system's calls on them, without allocations |
 //! | `process_locks` | locks between the threads of one process, for file systems without locks |
@@ -80,6 +81,7 @@ mod index;
 pub mod io;
 mod limits;
 mod load;
+mod log;
 mod maintain;
 mod packs;
 mod path;
@@ -105,6 +107,7 @@ pub use bundle::{Bundle, BundleWriter};
 pub use clear::Cleared;
 pub use format::Secret;
 pub use index::Name;
+pub use log::{LONGEST_RECORD, LogKind, LogReader, LogRecord, LogScan, LogWriter};
 pub use maintain::Maintained;
 pub use read::Buffer;
 pub use write::Value;
