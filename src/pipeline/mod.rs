@@ -18,6 +18,8 @@
 //! |---|---|
 //! | `description` | a pipeline as data, and its key |
 //! | `mask` | usage masks, and the set of a pipeline's masks |
+//! | `files` | the files' kinds, the encoding of their parts, and use data |
+//! | `recording` | [`recording::Recorder`], and recordings that are read and merged |
 //! | `identity` | the game, shader format and graphics API of a file |
 //! | `user_cache` | [`UserCache`]: pipelines that the shipped cache lacked |
 //! | `precompile` | [`precompile::Precompiler`]: which pipeline is compiled next, and when |
@@ -28,16 +30,19 @@
 #![forbid(unsafe_code)]
 
 mod description;
+mod files;
 mod identity;
 pub mod library;
 mod mask;
 pub mod precompile;
+pub mod recording;
 mod seen;
 mod user_cache;
 
 pub use description::{
     Description, DescriptionRef, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef,
 };
+pub use files::{Dimension, MAX_DIMENSIONS, UseData};
 pub use identity::{Identity, MAX_NAME};
 pub use mask::{Mask, MaskSet};
 pub use seen::Seen;

@@ -1,0 +1,131 @@
+//! Parts that all files of pipelines share: their kinds, the encoding of records, and use data.
+//!
+//! | file | content |
+//! |---|---|
+//! | `wire` | little-endian parts of records |
+//! | `table` | [`Table`]: pipelines by key while files are merged |
+
+mod table;
+mod wire;
+
+use crate::base::{Result, error, try_push};
+use crate::pipeline::{Mask, MaskSet};
+use crate::store::LogKind;
+
+pub use table::Table;
+pub use wire::{Cursor, get_description, put_description, put_text};
+
+/// A file of one run.
+pub const RECORDING: LogKind = LogKind { number: 1, version: 1, name: "a recording" };
+/// All kinds, to refuse a wrong one by name.
+pub const KINDS: [LogKind; 1] = [RECORDING];
+
+/// Kind of the record that describes the file, in files of every kind.
+pub const HEAD: u8 = 1;
+
+/// Most dimensions of masks.
+pub const MAX_DIMENSIONS: usize = 64;
+
+/// A named field of the masks' bits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dimension {
+    /// Its name, such as `quality`.
+    pub name: String,
+    /// Bits from the end of the one before.
+    pub width: u32,
+}
+
+/// How recordings used a pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UseData {
+    /// The masks of its uses.
+    pub masks: MaskSet,
+    /// Earliest frame of the first use in a run.
+    pub first_frame: u64,
+    /// Sum of the frames of the first use in each run.
+    pub first_frames: u64,
+    /// Runs that used it.
+    pub runs: u32,
+    /// Uses in all runs.
+    pub times: u64,
+    /// Sum of the build times, in microseconds.
+    pub build_us: u64,
+    /// Build times in the sum.
+    pub builds: u32,
+}
+
+impl UseData {
+    /// The first use in a run.
+    pub fn first(mask: Mask, first_frame: u64, build_us: u32) -> Result<Self> {
+        Ok(Self {
+            masks: MaskSet::of(mask)?,
+            first_frame,
+            first_frames: first_frame,
+            runs: 1,
+            times: 1,
+            build_us: build_us.into(),
+            builds: (build_us > 0).into(),
+        })
+    }
+
+    /// Add the data of other runs. The result is the same in any order. On an error, only masks may have been added.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        self.masks.merge(&other.masks)?;
+        let is_first = self.runs == 0;
+        self.first_frame = if is_first { other.first_frame } else { self.first_frame.min(other.first_frame) };
+        self.first_frames = self.first_frames.saturating_add(other.first_frames);
+        self.runs = self.runs.saturating_add(other.runs);
+        self.times = self.times.saturating_add(other.times);
+        self.build_us = self.build_us.saturating_add(other.build_us);
+        self.builds = self.builds.saturating_add(other.builds);
+        Ok(())
+    }
+
+    /// Mean frame of the first use.
+    pub fn mean_first_frame(&self) -> u64 {
+        self.first_frames / u64::from(self.runs.max(1))
+    }
+
+    /// Mean build time in microseconds. 0: unknown.
+    pub fn mean_build_us(&self) -> u64 {
+        self.build_us / u64::from(self.builds.max(1))
+    }
+}
+
+/// Check the dimensions of masks from outside.
+pub fn check_dimensions(dimensions: &[Dimension]) -> Result<()> {
+    let bits = dimensions.iter().map(|dimension| u64::from(dimension.width)).sum::<u64>();
+    if dimensions.len() > MAX_DIMENSIONS || bits > 8 * size_of::<Mask>() as u64 {
+        let (count, most) = (dimensions.len(), 8 * size_of::<Mask>());
+        return Err(error!(
+            LimitExceeded,
+            "{count} mask dimensions have {bits} bits: use at most {MAX_DIMENSIONS}, with {most} bits"
+        ));
+    }
+    Ok(())
+}
+
+/// Append the dimensions of masks.
+pub fn put_dimensions(out: &mut Vec<u8>, dimensions: &[Dimension]) -> Result<()> {
+    out.try_reserve(1)?;
+    out.push(dimensions.len() as u8);
+    for Dimension { name, width } in dimensions {
+        put_text(out, name)?;
+        out.try_reserve(4)?;
+        out.extend_from_slice(&width.to_le_bytes());
+    }
+    Ok(())
+}
+
+/// The dimensions of masks. `None`: invalid bytes.
+pub fn get_dimensions(cursor: &mut Cursor<'_>) -> Result<Option<Vec<Dimension>>> {
+    let Some(count) = cursor.u8() else { return Ok(None) };
+    let mut dimensions = Vec::new();
+    for _ in 0..count {
+        let Some(name) = cursor.text() else { return Ok(None) };
+        let name = crate::base::try_string(name)?;
+        let Some(width) = cursor.u32() else { return Ok(None) };
+        try_push(&mut dimensions, Dimension { name, width })?;
+    }
+    Ok(check_dimensions(&dimensions).is_ok().then_some(dimensions))
+}

@@ -1,0 +1,278 @@
+//! Recordings: the pipelines that a run of the game used first, as a file.
+//!
+//! A run writes a file of its own, `*.rec.hobpipe`, and never changes one that exists. A pipeline is recorded at its
+//! first use, and is safe from a kill when the call returns. Later uses are recorded in batches. Recordings of many runs
+//! merge into one view by key, in any order.
+//!
+//! A use that no batch recorded is lost with a kill; the pipeline is not. A flipped bit costs the record it hits.
+//!
+//! | file | content |
+//! |---|---|
+//! | `merged` | [`Merged`]: the pipelines of several recordings |
+
+mod merged;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use super::files::{
+    Cursor, Dimension, HEAD, KINDS, RECORDING, check_dimensions, get_description, get_dimensions, put_description,
+    put_dimensions, put_text,
+};
+use super::{DescriptionRef, Identity, Mask, PipelineKey, ShaderRef};
+use crate::base::{Result, error, try_string, try_to_vec};
+use crate::fingerprint::Fingerprint;
+use crate::store::io::SharedIo;
+use crate::store::{LogReader, LogRecord, LogScan, LogWriter};
+
+pub use merged::{Merged, MergedPipeline};
+
+/// Kinds of records.
+mod kind {
+    /// A pipeline at its first use.
+    pub const PIPELINE: u8 = 2;
+    /// A batch of later uses.
+    pub const USES: u8 = 3;
+}
+
+/// Bytes of a use in a batch.
+const USE: usize = 32 + 8 + 32;
+/// Uses of a batch, so that a flipped bit costs few.
+const BATCH: usize = 1024;
+
+/// Describes a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunInfo {
+    /// The game, shader format and graphics API.
+    pub identity: Identity,
+    /// Name of the graphics API, for people.
+    pub api_name: String,
+    /// The build or version of the game.
+    pub version: String,
+    /// Unique among runs: a run that is merged twice counts once.
+    pub run: [u8; 16],
+    /// Start of the run, in seconds since 1970.
+    pub started: u64,
+    /// The dimensions of masks. Empty: masks are the host's own.
+    pub dimensions: Vec<Dimension>,
+}
+
+impl RunInfo {
+    fn encode(&self) -> Result<Vec<u8>> {
+        check_dimensions(&self.dimensions)?;
+        let mut out = try_to_vec(&self.run)?;
+        out.try_reserve(12)?;
+        out.extend_from_slice(&self.started.to_le_bytes());
+        out.extend_from_slice(&self.identity.api.to_le_bytes());
+        for text in [&self.identity.project, &self.identity.format, &self.api_name, &self.version] {
+            put_text(&mut out, text)?;
+        }
+        put_dimensions(&mut out, &self.dimensions)?;
+        Ok(out)
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Option<Self>> {
+        let mut cursor = Cursor(bytes);
+        let mut head = || Some((cursor.array()?, cursor.u64()?, cursor.u32()?));
+        let Some((run, started, api)) = head() else { return Ok(None) };
+        let mut texts = || Some([cursor.text()?, cursor.text()?, cursor.text()?, cursor.text()?]);
+        let Some([project, format, api_name, version]) = texts() else { return Ok(None) };
+        let Ok(identity) = Identity::new(project, format, api) else { return Ok(None) };
+        let (api_name, version) = (try_string(api_name)?, try_string(version)?);
+        let dimensions = get_dimensions(&mut cursor)?;
+        let info = dimensions.map(|dimensions| Self { identity, api_name, version, run, started, dimensions });
+        Ok(info.filter(|_| cursor.is_at_end()))
+    }
+}
+
+/// A pipeline at its first use in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstUse<'a> {
+    /// The name of the description.
+    pub key: PipelineKey,
+    /// The pipeline.
+    pub description: DescriptionRef<'a>,
+    /// The usage mask at that time.
+    pub mask: Mask,
+    /// Frames since the start of the run.
+    pub frame: u64,
+    /// Build time in microseconds. 0: unknown.
+    pub build_us: u32,
+}
+
+/// Later uses of a pipeline with a mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaterUses {
+    /// The pipeline.
+    pub key: PipelineKey,
+    /// Uses since the last record, without the first one.
+    pub times: u64,
+    /// Their usage mask.
+    pub mask: Mask,
+}
+
+/// Writes the recording of a run.
+pub struct Recorder {
+    log: LogWriter,
+    buffer: Vec<u8>,
+    count: u64,
+}
+
+impl Recorder {
+    /// Begin a recording in a new file. An existing file is an error.
+    pub fn create(io: &SharedIo, path: &Path, run: &RunInfo) -> Result<Self> {
+        let info = run.encode()?;
+        // Invalid names would make a file that no reader accepts.
+        Identity::new(&run.identity.project, &run.identity.format, run.identity.api)?;
+        let mut log = LogWriter::create(io, path, RECORDING)?;
+        // Twice, so that no single flipped bit costs the recording.
+        for _ in 0..2 {
+            log.push(&LogRecord { kind: HEAD, ..LogRecord::default() }, &info)?;
+        }
+        log.flush()?;
+        Ok(Self { log, buffer: Vec::new(), count: 0 })
+    }
+
+    /// Record the first use of a pipeline. A kill after the call does not lose it. The caller records each pipeline once.
+    pub fn record(&mut self, first: &FirstUse<'_>) -> Result<()> {
+        first.description.check()?;
+        self.buffer.clear();
+        self.buffer.try_reserve(32)?;
+        first.mask.0.iter().for_each(|word| self.buffer.extend_from_slice(&word.to_le_bytes()));
+        put_description(&mut self.buffer, &first.description)?;
+        let record = LogRecord { kind: kind::PIPELINE, key: first.key.0, stamp: first.frame, build_us: first.build_us };
+        self.log.push(&record, &self.buffer)?;
+        self.log.flush()?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Record later uses. A kill after the call does not lose them.
+    pub fn record_uses(&mut self, uses: &[LaterUses]) -> Result<()> {
+        for batch in uses.chunks(BATCH) {
+            self.buffer.clear();
+            self.buffer.try_reserve(batch.len() * USE)?;
+            for LaterUses { key, times, mask } in batch {
+                self.buffer.extend_from_slice(&key.0);
+                self.buffer.extend_from_slice(&times.to_le_bytes());
+                mask.0.iter().for_each(|word| self.buffer.extend_from_slice(&word.to_le_bytes()));
+            }
+            self.log.push(&LogRecord { kind: kind::USES, ..LogRecord::default() }, &self.buffer)?;
+        }
+        self.log.flush()
+    }
+
+    /// Wait until everything is on the disk.
+    pub fn sync(&mut self) -> Result<()> {
+        self.log.sync()
+    }
+
+    /// Pipelines recorded.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Bytes of the file.
+    pub fn length(&self) -> u64 {
+        self.log.length()
+    }
+}
+
+/// A record of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded<'a> {
+    /// The first use of a pipeline. Its key is as the file says: [`Merged`] checks it against the description.
+    First(FirstUse<'a>),
+    /// Later uses.
+    Later(LaterUses),
+}
+
+/// A recording that can be read. Records stream, so memory does not depend on the file's length.
+pub struct Recording {
+    log: LogReader,
+    run: RunInfo,
+}
+
+impl Recording {
+    /// Open a recording. A file of another kind is refused by name.
+    pub fn open(io: &SharedIo, path: &Path) -> Result<Self> {
+        Self::of_log(LogReader::open(io, path, RECORDING, &KINDS)?)
+    }
+
+    /// A recording in memory. Messages name it `path`.
+    pub fn of_bytes(bytes: Vec<u8>, path: &Path) -> Result<Self> {
+        Self::of_log(LogReader::of_bytes(bytes, path, RECORDING, &KINDS)?)
+    }
+
+    fn of_log(log: LogReader) -> Result<Self> {
+        let mut run = None;
+        log.for_each(|record, payload| {
+            if record.kind == HEAD {
+                run = RunInfo::decode(payload)?;
+            }
+            Ok(run.is_none())
+        })?;
+        let path = log.path().display();
+        let run = run.ok_or_else(|| error!(Malformed, "'{path}' does not say which run it recorded: it is damaged"))?;
+        Ok(Self { log, run })
+    }
+
+    /// The run.
+    pub fn run(&self) -> &RunInfo {
+        &self.run
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        self.log.path()
+    }
+
+    /// Bytes of the file.
+    pub fn length(&self) -> u64 {
+        self.log.length()
+    }
+
+    /// Pass all records to `each`, in order. Returns what was lost: damaged records count one each.
+    pub fn for_each(&self, mut each: impl FnMut(&Recorded<'_>) -> Result<()>) -> Result<LogScan> {
+        let mut shaders: Vec<ShaderRef> = Vec::new();
+        let mut lost = 0;
+        let mut scan = self.log.for_each(|record, payload| {
+            match record.kind {
+                kind::PIPELINE => match get_first_use(record, payload, &mut shaders)? {
+                    Some(first) => each(&Recorded::First(first))?,
+                    None => lost += 1,
+                },
+                kind::USES => {
+                    let mut cursor = Cursor(payload);
+                    lost += u64::from(payload.len() % USE > 0);
+                    while let Some(uses) = get_uses(&mut cursor) {
+                        each(&Recorded::Later(uses))?;
+                    }
+                }
+                HEAD => {}
+                // Written by a later version, which this one does without.
+                _ => {}
+            }
+            Ok(true)
+        })?;
+        scan.damaged += lost;
+        Ok(scan)
+    }
+}
+
+fn get_first_use<'a>(
+    record: &LogRecord,
+    payload: &'a [u8],
+    shaders: &'a mut Vec<ShaderRef>,
+) -> Result<Option<FirstUse<'a>>> {
+    let mut cursor = Cursor(payload);
+    let Some(mask) = cursor.mask() else { return Ok(None) };
+    let description = get_description(&mut cursor, shaders)?.filter(|_| cursor.is_at_end());
+    let LogRecord { key, stamp: frame, build_us, .. } = *record;
+    Ok(description.map(|description| FirstUse { key: Fingerprint(key), description, mask, frame, build_us }))
+}
+
+fn get_uses(cursor: &mut Cursor<'_>) -> Option<LaterUses> {
+    Some(LaterUses { key: Fingerprint(cursor.array()?), times: cursor.u64()?, mask: cursor.mask()? })
+}
