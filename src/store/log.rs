@@ -123,8 +123,11 @@ impl LogWriter {
         }
         let done = self.write();
         self.buffer.clear();
-        // A record may have been longer than the others together.
-        self.buffer.shrink_to(BUFFER);
+        let mut small = Vec::new();
+        // A record may have been longer than all others together. Without memory for a smaller buffer, it stays large.
+        if self.buffer.capacity() > 2 * BUFFER && small.try_reserve_exact(BUFFER).is_ok() {
+            self.buffer = small;
+        }
         done.map_err(|why| io_error("write", &self.path, &why))
     }
 
