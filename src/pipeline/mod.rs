@@ -20,6 +20,7 @@
 //! | `mask` | usage masks, and the set of a pipeline's masks |
 //! | `files` | the files' kinds, the encoding of their parts, and use data |
 //! | `recording` | [`recording::Recorder`], and recordings that are read and merged |
+//! | `keys` | [`keys::KeyMap`]: the stable keys of a build's shaders |
 //! | `identity` | the game, shader format and graphics API of a file |
 //! | `user_cache` | [`UserCache`]: pipelines that the shipped cache lacked |
 //! | `precompile` | [`precompile::Precompiler`]: which pipeline is compiled next, and when |
@@ -32,6 +33,7 @@
 mod description;
 mod files;
 mod identity;
+pub mod keys;
 pub mod library;
 mod mask;
 pub mod precompile;

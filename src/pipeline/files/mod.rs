@@ -17,8 +17,10 @@ pub use wire::{Cursor, get_description, put_description, put_text};
 
 /// A file of one run.
 pub const RECORDING: LogKind = LogKind { number: 1, version: 1, name: "a recording" };
+/// The stable keys of a build's shaders.
+pub const KEY_MAP: LogKind = LogKind { number: 2, version: 1, name: "a key map" };
 /// All kinds, to refuse a wrong one by name.
-pub const KINDS: [LogKind; 1] = [RECORDING];
+pub const KINDS: [LogKind; 2] = [RECORDING, KEY_MAP];
 
 /// Kind of the record that describes the file, in files of every kind.
 pub const HEAD: u8 = 1;

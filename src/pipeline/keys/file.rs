@@ -1,0 +1,140 @@
+//! `*.hobkeys`: a key map as a file.
+//!
+//! Lines stand in blocks, in order of key, hash and stage. Within a block, a key without the
+//! prefix that it shares with the one before is written, after the prefix's length. A damaged block costs its lines alone.
+
+use std::path::Path;
+
+use super::{KeyLine, KeyMap, KeyMapBuilder, LoadedKeys, MAX_KEY};
+use crate::base::{Result, error, try_string};
+use crate::pipeline::ShaderHash;
+use crate::pipeline::files::{Cursor, HEAD, KEY_MAP, KINDS, put_text};
+use crate::store::io::SharedIo;
+use crate::store::{LogReader, LogRecord, LogWriter};
+
+/// Kind of a record with lines.
+const BLOCK: u8 = 2;
+/// A block ends when it has this many bytes.
+const BLOCK_BYTES: usize = 32 << 10;
+
+/// Describes a key map.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyFileInfo {
+    /// The build that the shaders belong to; for people.
+    pub build: String,
+    /// The shader format.
+    pub format: String,
+    /// Lines in the file.
+    pub lines: u64,
+}
+
+impl KeyFileInfo {
+    fn decode(record: &LogRecord, payload: &[u8]) -> Result<Option<Self>> {
+        let mut cursor = Cursor(payload);
+        let (Some(build), Some(format)) = (cursor.text(), cursor.text()) else { return Ok(None) };
+        Ok(Some(Self { build: try_string(build)?, format: try_string(format)?, lines: record.stamp }))
+    }
+}
+
+impl KeyMap {
+    /// Write the map to a file, in place of one there. The same map gives the same bytes. Returns their number.
+    pub fn write(&self, io: &SharedIo, path: &Path, build: &str, format: &str) -> Result<u64> {
+        let mut log = LogWriter::replace(io, path, KEY_MAP)?;
+        let mut out = Vec::new();
+        put_text(&mut out, build)?;
+        put_text(&mut out, format)?;
+        let head = LogRecord { kind: HEAD, stamp: self.len() as u64, ..LogRecord::default() };
+        // Twice, so that no single flipped bit costs the file.
+        log.push(&head, &out)?;
+        log.push(&head, &out)?;
+        out.clear();
+        let block = LogRecord { kind: BLOCK, ..LogRecord::default() };
+        let mut before = "";
+        for line in self.lines() {
+            put_line(&mut out, before, &line)?;
+            before = line.key;
+            if out.len() >= BLOCK_BYTES {
+                log.push(&block, &out)?;
+                out.clear();
+                before = "";
+            }
+        }
+        if !out.is_empty() {
+            log.push(&block, &out)?;
+        }
+        log.finish()
+    }
+}
+
+fn put_line(out: &mut Vec<u8>, before: &str, line: &KeyLine<'_>) -> Result<()> {
+    let shared = before.bytes().zip(line.key.bytes()).take_while(|(one, other)| one == other).count();
+    let rest = &line.key.as_bytes()[shared..];
+    out.try_reserve(28 + rest.len())?;
+    out.extend_from_slice(&line.hash.0);
+    out.extend_from_slice(&line.stage.to_le_bytes());
+    out.extend_from_slice(&(shared as u16).to_le_bytes());
+    out.extend_from_slice(&(rest.len() as u16).to_le_bytes());
+    out.extend_from_slice(rest);
+    Ok(())
+}
+
+impl KeyMapBuilder {
+    /// Add the lines of a file. After an error some of its lines may have been added.
+    pub fn add_file(&mut self, io: &SharedIo, path: &Path) -> Result<(KeyFileInfo, LoadedKeys)> {
+        self.add_log(&LogReader::open(io, path, KEY_MAP, &KINDS)?)
+    }
+
+    /// Add the lines of a file in memory. Messages name it `path`.
+    pub fn add_bytes(&mut self, bytes: Vec<u8>, path: &Path) -> Result<(KeyFileInfo, LoadedKeys)> {
+        self.add_log(&LogReader::of_bytes(bytes, path, KEY_MAP, &KINDS)?)
+    }
+
+    fn add_log(&mut self, log: &LogReader) -> Result<(KeyFileInfo, LoadedKeys)> {
+        let (mut info, mut loaded) = (None, LoadedKeys::default());
+        let mut key = Vec::new();
+        let mut lost = 0;
+        let scan = log.for_each(|record, payload| {
+            match record.kind {
+                HEAD if info.is_none() => info = KeyFileInfo::decode(record, payload)?,
+                BLOCK => {
+                    let mut cursor = Cursor(payload);
+                    key.clear();
+                    while !cursor.is_at_end() {
+                        if !self.add_encoded(&mut cursor, &mut key)? {
+                            lost += 1;
+                            break;
+                        }
+                        loaded.lines += 1;
+                    }
+                }
+                _ => {}
+            }
+            Ok(true)
+        })?;
+        let path = log.path().display();
+        let info = info.ok_or_else(|| error!(Malformed, "'{path}' does not name its build: it is damaged"))?;
+        loaded.damaged = scan.damaged + lost;
+        loaded.is_truncated = scan.is_truncated || loaded.lines + loaded.damaged < info.lines;
+        Ok((info, loaded))
+    }
+
+    /// Add the next line of a block. False if the bytes are invalid.
+    fn add_encoded(&mut self, cursor: &mut Cursor<'_>, key: &mut Vec<u8>) -> Result<bool> {
+        let mut parts = || {
+            let (hash, stage) = (cursor.array()?, cursor.u32()?);
+            let (shared, length) = (usize::from(cursor.u16()?), usize::from(cursor.u16()?));
+            Some((hash, stage, shared, cursor.take(length)?))
+        };
+        let Some((hash, stage, shared, rest)) = parts() else { return Ok(false) };
+        if shared > key.len() || shared + rest.len() > MAX_KEY {
+            return Ok(false);
+        }
+        key.truncate(shared);
+        key.try_reserve(rest.len())?;
+        key.extend_from_slice(rest);
+        match std::str::from_utf8(key) {
+            Ok(key) if !key.is_empty() => self.add(&KeyLine { hash: ShaderHash(hash), stage, key }).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+}
