@@ -21,6 +21,7 @@
 //! | `files` | the files' kinds, the encoding of their parts, and use data |
 //! | `recording` | [`recording::Recorder`], and recordings that are read and merged |
 //! | `keys` | [`keys::KeyMap`]: the stable keys of a build's shaders |
+//! | `stable` | [`stable::Expansion`]: recordings become stable files |
 //! | `identity` | the game, shader format and graphics API of a file |
 //! | `user_cache` | [`UserCache`]: pipelines that the shipped cache lacked |
 //! | `precompile` | [`precompile::Precompiler`]: which pipeline is compiled next, and when |
@@ -39,6 +40,7 @@ mod mask;
 pub mod precompile;
 pub mod recording;
 mod seen;
+pub mod stable;
 mod user_cache;
 
 pub use description::{

@@ -19,8 +19,10 @@ pub use wire::{Cursor, get_description, put_description, put_text};
 pub const RECORDING: LogKind = LogKind { number: 1, version: 1, name: "a recording" };
 /// The stable keys of a build's shaders.
 pub const KEY_MAP: LogKind = LogKind { number: 2, version: 1, name: "a key map" };
+/// Recorded pipelines by stable keys.
+pub const STABLE: LogKind = LogKind { number: 3, version: 1, name: "a stable file" };
 /// All kinds, to refuse a wrong one by name.
-pub const KINDS: [LogKind; 2] = [RECORDING, KEY_MAP];
+pub const KINDS: [LogKind; 3] = [RECORDING, KEY_MAP, STABLE];
 
 /// Kind of the record that describes the file, in files of every kind.
 pub const HEAD: u8 = 1;

@@ -4,6 +4,7 @@ use crate::base::{Result, error};
 use crate::pipeline::{DescriptionRef, MAX_SHADERS, MAX_STATE, Mask, PipelineKind, Schema, ShaderHash, ShaderRef};
 
 /// Reads the parts of a record. Every method returns `None` at the end of the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {

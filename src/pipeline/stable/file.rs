@@ -1,0 +1,280 @@
+//! `<prefix>_<project>_<format>.hobstable`: stable pipelines as a file.
+
+use std::path::Path;
+
+use crate::base::{Result, error, try_format, try_string};
+use crate::fingerprint::{Builder, Fingerprint};
+use crate::pipeline::files::{
+    Cursor, Dimension, HEAD, KINDS, STABLE, UseData, check_dimensions, get_dimensions, put_dimensions, put_text,
+};
+use crate::pipeline::{Identity, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema};
+use crate::store::io::SharedIo;
+use crate::store::{LogReader, LogRecord, LogScan, LogWriter};
+
+/// Kind of a record with a pipeline.
+const PIPELINE: u8 = 2;
+const CONTEXT: &str = "hobgoblin stable pipeline 1";
+
+/// The name of a stable file.
+pub fn file_name(prefix: &str, identity: &Identity) -> Result<String> {
+    let Identity { project, format, .. } = identity;
+    try_format(format_args!("{prefix}_{project}_{format}.hobstable"))
+}
+
+/// Describes a stable file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StableInfo {
+    /// The game, shader format and graphics API.
+    pub identity: Identity,
+    /// The build that was recorded.
+    pub version: String,
+    /// The name of the runs and keys that it was made of. A file that is merged twice counts once.
+    pub source: Fingerprint,
+    /// Starts of the first and the last run, in seconds since 1970.
+    pub runs_from: u64,
+    /// Start of the last run.
+    pub runs_to: u64,
+    /// Number of pipelines.
+    pub pipelines: u64,
+    /// The dimensions of masks.
+    pub dimensions: Vec<Dimension>,
+}
+
+impl StableInfo {
+    fn encode(&self) -> Result<Vec<u8>> {
+        check_dimensions(&self.dimensions)?;
+        let mut out = Vec::new();
+        out.try_reserve(28)?;
+        out.extend_from_slice(&self.runs_from.to_le_bytes());
+        out.extend_from_slice(&self.runs_to.to_le_bytes());
+        out.extend_from_slice(&self.identity.api.to_le_bytes());
+        for text in [&self.identity.project, &self.identity.format, &self.version] {
+            put_text(&mut out, text)?;
+        }
+        put_dimensions(&mut out, &self.dimensions)?;
+        Ok(out)
+    }
+
+    fn decode(record: &LogRecord, payload: &[u8]) -> Result<Option<Self>> {
+        let mut cursor = Cursor(payload);
+        let mut numbers = || Some((cursor.u64()?, cursor.u64()?, cursor.u32()?));
+        let Some((runs_from, runs_to, api)) = numbers() else { return Ok(None) };
+        let mut texts = || Some([cursor.text()?, cursor.text()?, cursor.text()?]);
+        let Some([project, format, version]) = texts() else { return Ok(None) };
+        let Ok(identity) = Identity::new(project, format, api) else { return Ok(None) };
+        let (version, source, pipelines) = (try_string(version)?, Fingerprint(record.key), record.stamp);
+        let Some(dimensions) = get_dimensions(&mut cursor)? else { return Ok(None) };
+        Ok(Some(Self { identity, version, source, runs_from, runs_to, pipelines, dimensions }))
+    }
+}
+
+/// A shader of a stable pipeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StableShader<'a> {
+    /// Its stage.
+    pub stage: u32,
+    /// Its keys, sorted: any of them names it.
+    pub keys: Keys<'a>,
+}
+
+/// The keys of a shader, encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys<'a> {
+    rest: Cursor<'a>,
+}
+
+impl<'a> Iterator for Keys<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        self.rest.text()
+    }
+}
+
+/// A pipeline whose shaders have stable keys.
+#[derive(Debug)]
+pub struct StablePipeline<'a> {
+    /// The name of the stable description.
+    pub key: PipelineKey,
+    /// Graphics, compute or ray tracing.
+    pub kind: PipelineKind,
+    /// How to read the state.
+    pub schema: Schema,
+    /// Everything but the shaders.
+    pub state: &'a [u8],
+    /// Its shaders, in the host's order.
+    pub shaders: &'a [StableShader<'a>],
+    /// How all runs used it.
+    pub uses: &'a UseData,
+}
+
+/// The name of an encoded stable description.
+pub fn stable_key(encoded: &[u8]) -> PipelineKey {
+    let mut name = Builder::new(CONTEXT);
+    name.part(1, 0, encoded);
+    name.finish()
+}
+
+/// Append use data: first frames, runs, times, build times, a reserved number, masks.
+pub fn put_uses(out: &mut Vec<u8>, uses: &UseData) -> Result<()> {
+    let masks = uses.masks.as_slice();
+    out.try_reserve(48 + 32 * masks.len())?;
+    out.extend_from_slice(&uses.first_frame.to_le_bytes());
+    out.extend_from_slice(&uses.first_frames.to_le_bytes());
+    out.extend_from_slice(&uses.times.to_le_bytes());
+    out.extend_from_slice(&uses.build_us.to_le_bytes());
+    out.extend_from_slice(&uses.runs.to_le_bytes());
+    out.extend_from_slice(&uses.builds.to_le_bytes());
+    out.extend_from_slice(&0_u32.to_le_bytes());
+    out.extend_from_slice(&(masks.len() as u32).to_le_bytes());
+    masks.iter().flat_map(|mask| mask.0).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    Ok(())
+}
+
+/// Use data. `None`: invalid bytes.
+pub fn get_uses(cursor: &mut Cursor<'_>) -> Result<Option<UseData>> {
+    let mut numbers = || {
+        let [first_frame, first_frames, times, build_us] = [cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?];
+        let [runs, builds, _reserved] = [cursor.u32()?, cursor.u32()?, cursor.u32()?];
+        let data = UseData { first_frame, first_frames, times, build_us, runs, builds, ..UseData::default() };
+        Some((data, cursor.u32()?))
+    };
+    let Some((mut data, count)) = numbers() else { return Ok(None) };
+    for _ in 0..count {
+        let Some(mask) = cursor.mask() else { return Ok(None) };
+        // Sorted masks, each once: otherwise adding them could take quadratic time.
+        if data.masks.as_slice().last().is_some_and(|last| *last >= mask) {
+            return Ok(None);
+        }
+        data.masks.insert(mask)?;
+    }
+    Ok(Some(data))
+}
+
+/// A stable description: kind, schema, state, and for each shader its stage and its keys.
+pub fn get_stable<'a>(
+    cursor: &mut Cursor<'a>,
+    shaders: &mut Vec<StableShader<'a>>,
+) -> Result<Option<(PipelineKind, Schema, &'a [u8])>> {
+    let mut head = || {
+        let kind = PipelineKind::from_number(cursor.u8()?.into())?;
+        let schema = Schema(cursor.u32()?);
+        let length = cursor.u32()? as usize;
+        let state = cursor.take(length).filter(|_| length <= MAX_STATE)?;
+        Some((kind, schema, state, usize::from(cursor.u16()?)))
+    };
+    let Some((kind, schema, state, count)) = head() else { return Ok(None) };
+    if !(1..=MAX_SHADERS).contains(&count) {
+        return Ok(None);
+    }
+    shaders.clear();
+    shaders.try_reserve(count)?;
+    for _ in 0..count {
+        let mut shader = || {
+            let (stage, keys) = (cursor.u32()?, cursor.u16()?);
+            let begin = cursor.0;
+            (0..keys).try_for_each(|_| cursor.text().map(|_| ()))?;
+            let keys = Keys { rest: Cursor(&begin[..begin.len() - cursor.0.len()]) };
+            Some(StableShader { stage, keys })
+        };
+        let Some(shader) = shader() else { return Ok(None) };
+        shaders.push(shader);
+    }
+    Ok(Some((kind, schema, state)))
+}
+
+/// Write a stable file in place of one at `path`. `pipelines` calls its argument with each encoded pipeline.
+pub fn write(
+    io: &SharedIo,
+    path: &Path,
+    info: &StableInfo,
+    pipelines: impl FnOnce(&mut dyn FnMut(&PipelineKey, &UseData, &[u8]) -> Result<()>) -> Result<()>,
+) -> Result<u64> {
+    let mut log = LogWriter::replace(io, path, STABLE)?;
+    let head = LogRecord { kind: HEAD, key: info.source.0, stamp: info.pipelines, build_us: 0 };
+    let encoded = info.encode()?;
+    // Twice, so that no single flipped bit costs the file.
+    log.push(&head, &encoded)?;
+    log.push(&head, &encoded)?;
+    let mut out = Vec::new();
+    pipelines(&mut |key, uses, encoded| {
+        out.clear();
+        put_uses(&mut out, uses)?;
+        out.try_reserve(encoded.len())?;
+        out.extend_from_slice(encoded);
+        log.push(&LogRecord { kind: PIPELINE, key: key.0, ..LogRecord::default() }, &out)
+    })?;
+    log.finish()
+}
+
+/// A stable file that can be read.
+pub struct StableFile {
+    log: LogReader,
+    info: StableInfo,
+}
+
+impl StableFile {
+    /// Open a stable file. A file of another kind is refused by name.
+    pub fn open(io: &SharedIo, path: &Path) -> Result<Self> {
+        Self::of_log(LogReader::open(io, path, STABLE, &KINDS)?)
+    }
+
+    /// A stable file in memory. Messages name it `path`.
+    pub fn of_bytes(bytes: Vec<u8>, path: &Path) -> Result<Self> {
+        Self::of_log(LogReader::of_bytes(bytes, path, STABLE, &KINDS)?)
+    }
+
+    fn of_log(log: LogReader) -> Result<Self> {
+        let mut info = None;
+        log.for_each(|record, payload| {
+            if record.kind == HEAD {
+                info = StableInfo::decode(record, payload)?;
+            }
+            Ok(info.is_none())
+        })?;
+        let path = log.path().display();
+        let info = info.ok_or_else(|| error!(Malformed, "'{path}' does not name its game: it is damaged"))?;
+        Ok(Self { log, info })
+    }
+
+    /// Its description.
+    pub fn info(&self) -> &StableInfo {
+        &self.info
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        self.log.path()
+    }
+
+    /// Bytes of the file.
+    pub fn length(&self) -> u64 {
+        self.log.length()
+    }
+
+    /// Pass all pipelines to `each`, with their encoded form. Damaged ones are skipped and counted.
+    pub fn for_each(&self, mut each: impl FnMut(&StablePipeline<'_>, &[u8]) -> Result<()>) -> Result<LogScan> {
+        let mut lost = 0;
+        let mut scan = self.log.for_each(|record, payload| {
+            if record.kind != PIPELINE {
+                return Ok(true);
+            }
+            let mut cursor = Cursor(payload);
+            let uses = get_uses(&mut cursor)?;
+            let encoded = cursor.0;
+            let key = Fingerprint(record.key);
+            let mut shaders = Vec::new();
+            let stable = get_stable(&mut cursor, &mut shaders)?.filter(|_| cursor.is_at_end());
+            match (uses, stable) {
+                (Some(uses), Some((kind, schema, state))) if key == stable_key(encoded) => {
+                    let pipeline = StablePipeline { key, kind, schema, state, shaders: &shaders, uses: &uses };
+                    each(&pipeline, encoded)?;
+                }
+                _ => lost += 1,
+            }
+            Ok(true)
+        })?;
+        scan.damaged += lost;
+        Ok(scan)
+    }
+}
