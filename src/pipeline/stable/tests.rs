@@ -81,8 +81,11 @@ fn expanded(files: &[Vec<u8>], keys: &KeyMap) -> Result<(Vec<u8>, Expanded)> {
     Ok((disk.read(Path::new("/s/a")).expect("written"), report))
 }
 
-/// Keys of the shaders, state, times and runs of each pipeline.
-fn listed(bytes: &[u8]) -> (Vec<(Vec<String>, u8, u64, u32)>, LogScan) {
+/// Keys of the shaders, state, times and runs of a pipeline.
+type Listed = (Vec<String>, u8, u64, u32);
+
+/// All pipelines of a file.
+fn listed(bytes: &[u8]) -> (Vec<Listed>, LogScan) {
     let file = StableFile::of_bytes(bytes.to_vec(), Path::new("x.hobstable")).expect("valid");
     let mut list = Vec::new();
     let scan = file.for_each(|pipeline, _| {
