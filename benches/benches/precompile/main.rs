@@ -3,6 +3,7 @@
 //! `cargo bench -p hobgoblin-bench --bench precompile` prints all tables. The simulations run on a virtual clock, so they
 //! give the same figures on every machine.
 
+mod c_api;
 mod calls;
 mod governed;
 mod seen;
@@ -19,6 +20,7 @@ use hobgoblin::pipeline::{Mask, PipelineKey, ShaderHash};
 fn main() {
     seen::print();
     calls::print();
+    c_api::print();
     tables::requests();
     tables::shaders();
     tables::orders();
