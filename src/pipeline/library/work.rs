@@ -214,6 +214,8 @@ impl Library {
         let make = || try_task(|| move |context: &Context<'_>| Core::work_in_background(core, context));
         let is_posted = executor.is_some_and(|executor| executor.post_callback(Priority::Low, TASK, make).is_ok());
         // Without the background, calls of `compile_one` do the work.
-        self.workers.is_posted.store(is_posted, Release);
+        if !is_posted {
+            self.workers.is_posted.store(false, Release);
+        }
     }
 }
