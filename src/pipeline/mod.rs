@@ -21,6 +21,8 @@
 //! | `files` | the files' kinds, the encoding of their parts, and use data |
 //! | `recording` | [`recording::Recorder`], and recordings that are read and merged |
 //! | `keys` | [`keys::KeyMap`]: the stable keys of a build's shaders |
+//! | `build` | [`build::Build`]: stable files become the shipped cache |
+//! | `shipped` | [`Shipped`]: the shipped cache, as the game reads it |
 //! | `stable` | [`stable::Expansion`]: recordings become stable files |
 //! | `identity` | the game, shader format and graphics API of a file |
 //! | `user_cache` | [`UserCache`]: pipelines that the shipped cache lacked |
@@ -31,6 +33,7 @@
 //! Source: "PSO Caching" of the Unreal Engine's documentation, which records, expands and builds in these steps.
 #![forbid(unsafe_code)]
 
+pub mod build;
 mod description;
 mod files;
 mod identity;
@@ -40,6 +43,7 @@ mod mask;
 pub mod precompile;
 pub mod recording;
 mod seen;
+mod shipped;
 pub mod stable;
 mod user_cache;
 
@@ -50,4 +54,5 @@ pub use files::{Dimension, MAX_DIMENSIONS, UseData};
 pub use identity::{Identity, MAX_NAME};
 pub use mask::{Mask, MaskSet};
 pub use seen::Seen;
+pub use shipped::{Shipped, ShippedInfo, ShippedPipeline, ShippedScan};
 pub use user_cache::{Loaded, UserCache, UserEntry};

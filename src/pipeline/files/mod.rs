@@ -8,12 +8,12 @@
 mod table;
 mod wire;
 
-use crate::base::{Result, error, try_push};
-use crate::pipeline::{Mask, MaskSet};
+use crate::base::{Code, Result, error, try_push};
+use crate::pipeline::{Identity, Mask, MaskSet};
 use crate::store::LogKind;
 
 pub use table::Table;
-pub use wire::{Cursor, get_description, put_description, put_text};
+pub use wire::{Cursor, get_description, get_uses, put_description, put_text, put_uses};
 
 /// A file of one run.
 pub const RECORDING: LogKind = LogKind { number: 1, version: 1, name: "a recording" };
@@ -21,8 +21,10 @@ pub const RECORDING: LogKind = LogKind { number: 1, version: 1, name: "a recordi
 pub const KEY_MAP: LogKind = LogKind { number: 2, version: 1, name: "a key map" };
 /// Recorded pipelines by stable keys.
 pub const STABLE: LogKind = LogKind { number: 3, version: 1, name: "a stable file" };
+/// The shipped cache of a game.
+pub const BUILT: LogKind = LogKind { number: 4, version: 1, name: "a built cache" };
 /// All kinds, to refuse a wrong one by name.
-pub const KINDS: [LogKind; 3] = [RECORDING, KEY_MAP, STABLE];
+pub const KINDS: [LogKind; 4] = [RECORDING, KEY_MAP, STABLE, BUILT];
 
 /// Kind of the record that describes the file, in files of every kind.
 pub const HEAD: u8 = 1;
@@ -132,4 +134,12 @@ pub fn get_dimensions(cursor: &mut Cursor<'_>) -> Result<Option<Vec<Dimension>>>
         try_push(&mut dimensions, Dimension { name, width })?;
     }
     Ok(check_dimensions(&dimensions).is_ok().then_some(dimensions))
+}
+
+/// The identity in a file. `None`: invalid names.
+pub fn get_identity(project: &str, format: &str, api: u32) -> Result<Option<Identity>> {
+    match Identity::new(project, format, api) {
+        Err(why) if why.code() == Code::OutOfMemory => Err(why),
+        made => Ok(made.ok()),
+    }
 }

@@ -1,6 +1,7 @@
 //! Parts of records: little-endian numbers, texts, masks and descriptions.
 
 use crate::base::{Result, error};
+use crate::pipeline::files::UseData;
 use crate::pipeline::{DescriptionRef, MAX_SHADERS, MAX_STATE, Mask, PipelineKind, Schema, ShaderHash, ShaderRef};
 
 /// Reads the parts of a record. Every method returns `None` at the end of the bytes.
@@ -105,4 +106,40 @@ pub fn get_description<'a>(
         shaders.push(ShaderRef { stage: u32::from_le_bytes([a, b, c, d]), hash: ShaderHash(*hash) });
     }
     Ok(Some(DescriptionRef { kind, schema, state, shaders }))
+}
+
+/// Append use data: first frames, runs, times, build times, a reserved number, masks.
+pub fn put_uses(out: &mut Vec<u8>, uses: &UseData) -> Result<()> {
+    let masks = uses.masks.as_slice();
+    out.try_reserve(48 + 32 * masks.len())?;
+    out.extend_from_slice(&uses.first_frame.to_le_bytes());
+    out.extend_from_slice(&uses.first_frames.to_le_bytes());
+    out.extend_from_slice(&uses.times.to_le_bytes());
+    out.extend_from_slice(&uses.build_us.to_le_bytes());
+    out.extend_from_slice(&uses.runs.to_le_bytes());
+    out.extend_from_slice(&uses.builds.to_le_bytes());
+    out.extend_from_slice(&0_u32.to_le_bytes());
+    out.extend_from_slice(&(masks.len() as u32).to_le_bytes());
+    masks.iter().flat_map(|mask| mask.0).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    Ok(())
+}
+
+/// Use data. `None`: invalid bytes.
+pub fn get_uses(cursor: &mut Cursor<'_>) -> Result<Option<UseData>> {
+    let mut numbers = || {
+        let [first_frame, first_frames, times, build_us] = [cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?];
+        let [runs, builds, _reserved] = [cursor.u32()?, cursor.u32()?, cursor.u32()?];
+        let data = UseData { first_frame, first_frames, times, build_us, runs, builds, ..UseData::default() };
+        Some((data, cursor.u32()?))
+    };
+    let Some((mut data, count)) = numbers() else { return Ok(None) };
+    for _ in 0..count {
+        let Some(mask) = cursor.mask() else { return Ok(None) };
+        // Sorted masks, each once: otherwise adding them could take quadratic time.
+        if data.masks.as_slice().last().is_some_and(|last| *last >= mask) {
+            return Ok(None);
+        }
+        data.masks.insert(mask)?;
+    }
+    Ok(Some(data))
 }

@@ -17,8 +17,8 @@ mod tests;
 use std::path::Path;
 
 use super::files::{
-    Cursor, Dimension, HEAD, KINDS, RECORDING, check_dimensions, get_description, get_dimensions, put_description,
-    put_dimensions, put_text,
+    Cursor, Dimension, HEAD, KINDS, RECORDING, check_dimensions, get_description, get_dimensions, get_identity,
+    put_description, put_dimensions, put_text,
 };
 use super::{DescriptionRef, Identity, Mask, PipelineKey, ShaderRef};
 use crate::base::{Result, error, try_string, try_to_vec};
@@ -78,7 +78,7 @@ impl RunInfo {
         let Some((run, started, api)) = head() else { return Ok(None) };
         let mut texts = || Some([cursor.text()?, cursor.text()?, cursor.text()?, cursor.text()?]);
         let Some([project, format, api_name, version]) = texts() else { return Ok(None) };
-        let Ok(identity) = Identity::new(project, format, api) else { return Ok(None) };
+        let Some(identity) = get_identity(project, format, api)? else { return Ok(None) };
         let (api_name, version) = (try_string(api_name)?, try_string(version)?);
         let dimensions = get_dimensions(&mut cursor)?;
         let info = dimensions.map(|dimensions| Self { identity, api_name, version, run, started, dimensions });

@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::base::{Result, error, try_format, try_string};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::pipeline::files::{
-    Cursor, Dimension, HEAD, KINDS, STABLE, UseData, check_dimensions, get_dimensions, put_dimensions, put_text,
+    Cursor, Dimension, HEAD, KINDS, STABLE, UseData, check_dimensions, get_dimensions, get_identity, get_uses,
+    put_dimensions, put_text, put_uses,
 };
 use crate::pipeline::{Identity, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema};
 use crate::store::io::SharedIo;
@@ -61,7 +62,7 @@ impl StableInfo {
         let Some((runs_from, runs_to, api)) = numbers() else { return Ok(None) };
         let mut texts = || Some([cursor.text()?, cursor.text()?, cursor.text()?]);
         let Some([project, format, version]) = texts() else { return Ok(None) };
-        let Ok(identity) = Identity::new(project, format, api) else { return Ok(None) };
+        let Some(identity) = get_identity(project, format, api)? else { return Ok(None) };
         let (version, source, pipelines) = (try_string(version)?, Fingerprint(record.key), record.stamp);
         let Some(dimensions) = get_dimensions(&mut cursor)? else { return Ok(None) };
         Ok(Some(Self { identity, version, source, runs_from, runs_to, pipelines, dimensions }))
@@ -113,42 +114,6 @@ pub fn stable_key(encoded: &[u8]) -> PipelineKey {
     let mut name = Builder::new(CONTEXT);
     name.part(1, 0, encoded);
     name.finish()
-}
-
-/// Append use data: first frames, runs, times, build times, a reserved number, masks.
-pub fn put_uses(out: &mut Vec<u8>, uses: &UseData) -> Result<()> {
-    let masks = uses.masks.as_slice();
-    out.try_reserve(48 + 32 * masks.len())?;
-    out.extend_from_slice(&uses.first_frame.to_le_bytes());
-    out.extend_from_slice(&uses.first_frames.to_le_bytes());
-    out.extend_from_slice(&uses.times.to_le_bytes());
-    out.extend_from_slice(&uses.build_us.to_le_bytes());
-    out.extend_from_slice(&uses.runs.to_le_bytes());
-    out.extend_from_slice(&uses.builds.to_le_bytes());
-    out.extend_from_slice(&0_u32.to_le_bytes());
-    out.extend_from_slice(&(masks.len() as u32).to_le_bytes());
-    masks.iter().flat_map(|mask| mask.0).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
-    Ok(())
-}
-
-/// Use data. `None`: invalid bytes.
-pub fn get_uses(cursor: &mut Cursor<'_>) -> Result<Option<UseData>> {
-    let mut numbers = || {
-        let [first_frame, first_frames, times, build_us] = [cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?];
-        let [runs, builds, _reserved] = [cursor.u32()?, cursor.u32()?, cursor.u32()?];
-        let data = UseData { first_frame, first_frames, times, build_us, runs, builds, ..UseData::default() };
-        Some((data, cursor.u32()?))
-    };
-    let Some((mut data, count)) = numbers() else { return Ok(None) };
-    for _ in 0..count {
-        let Some(mask) = cursor.mask() else { return Ok(None) };
-        // Sorted masks, each once: otherwise adding them could take quadratic time.
-        if data.masks.as_slice().last().is_some_and(|last| *last >= mask) {
-            return Ok(None);
-        }
-        data.masks.insert(mask)?;
-    }
-    Ok(Some(data))
 }
 
 /// A stable description: kind, schema, state, and for each shader its stage and its keys.

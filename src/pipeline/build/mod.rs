@@ -1,0 +1,326 @@
+//! The shipped cache: stable files and the key map of this build become a file of pipelines.
+//!
+//! A stable key may name several shaders of this build, so a stable pipeline may become several pipelines: each choice of
+//! shaders is one. It may become no pipeline, if this build has no shader of a key. Such pipelines are listed. Compute
+//! shaders of the key map that no recording used are added, because a compute pipeline needs nothing but its shader.
+//!
+//! Invariants:
+//! 1. The file does not depend on the order of the stable files, and the same stable file counts once.
+//! 2. Equal inputs give equal bytes. The GUID is a hash of the contents.
+//! 3. Each pipeline stands in the file once, in the order of first use.
+//!
+//! | file | content |
+//! |---|---|
+//! | `report` | counts, and the lines of the log |
+
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use super::files::{BUILT, Cursor, HEAD, Table, get_description, put_description, put_dimensions, put_text, put_uses};
+use super::keys::{KeyMap, NO_STAGE};
+use super::stable::{StableFile, StablePipeline};
+use super::{DescriptionRef, Dimension, Identity, Mask, MaskSet, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
+use crate::base::{Code, Result, error, try_format, try_push, try_string};
+use crate::fingerprint::{Builder, Fingerprint};
+use crate::store::io::SharedIo;
+use crate::store::{LogRecord, LogWriter};
+
+pub use report::{BuildReport, Rejected, Skipped};
+
+/// Kind of a record with a pipeline.
+pub(super) const PIPELINE: u8 = 2;
+const CONTEXT: &str = "hobgoblin built pipelines 1";
+/// The stage of compute shaders: `HOB_SHADER_STAGE_COMPUTE`.
+const COMPUTE: u32 = 5;
+
+/// The name of a shipped cache.
+pub fn file_name(identity: &Identity) -> Result<String> {
+    let Identity { project, format, .. } = identity;
+    try_format(format_args!("{project}_{format}.stable.hobpipe"))
+}
+
+/// Options of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// Most pipelines that one stable pipeline becomes. Default: 64.
+    pub combinations: u32,
+    /// Add the compute shaders of the key map that no recording used. Default: true.
+    pub adds_compute: bool,
+    /// Schema of the pipelines that are added. Their state is empty. Default: the library's own.
+    pub compute_schema: Schema,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self { combinations: 64, adds_compute: true, compute_schema: Schema::OWN }
+    }
+}
+
+/// Builds a shipped cache.
+pub struct Build<'a> {
+    identity: Identity,
+    version: String,
+    keys: &'a KeyMap,
+    options: BuildOptions,
+    dimensions: Option<Vec<Dimension>>,
+    sources: Vec<Fingerprint>,
+    /// A row's source is 1 if stable pipelines with different masks became that pipeline.
+    table: Table,
+    report: BuildReport,
+    encoded: Vec<u8>,
+}
+
+/// The shaders that a stable pipeline may have in this build.
+#[derive(Default)]
+struct Choices {
+    /// The candidates of all shaders, one after the other.
+    hashes: Vec<ShaderHash>,
+    /// End of each shader's candidates.
+    ends: Vec<usize>,
+}
+
+impl Choices {
+    fn of(&self, shader: usize) -> &[ShaderHash] {
+        let begin = shader.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.hashes[begin..self.ends[shader]]
+    }
+
+    /// Number of combinations.
+    fn count(&self) -> u64 {
+        (0..self.ends.len()).fold(1, |product, shader| product.saturating_mul(self.of(shader).len() as u64))
+    }
+}
+
+impl<'a> Build<'a> {
+    /// Begin a build of this version of the game.
+    pub fn new(identity: &Identity, version: &str, keys: &'a KeyMap, options: BuildOptions) -> Result<Self> {
+        if options.combinations == 0 {
+            return Err(error!(InvalidArgument, "the limit of combinations is 0: allow at least 1"));
+        }
+        Ok(Self {
+            identity: identity.try_clone()?,
+            version: try_string(version)?,
+            keys,
+            options,
+            dimensions: None,
+            sources: Vec::new(),
+            table: Table::default(),
+            report: BuildReport { key_lines: keys.len() as u64, ..BuildReport::default() },
+            encoded: Vec::new(),
+        })
+    }
+
+    /// Add a stable file. False if it was skipped: it is for another game, shader format or graphics API, has other mask
+    /// dimensions, or was added already. After an error, begin again.
+    pub fn add(&mut self, file: &StableFile) -> Result<bool> {
+        let info = file.info();
+        let path = try_format(format_args!("{}", file.path().display()))?;
+        if let Err(why) = self.identity.check(&info.identity, &try_format(format_args!("'{path}'"))?) {
+            if why.code() == Code::OutOfMemory {
+                return Err(why);
+            }
+            let reason = try_string(why.sentence())?;
+            try_push(&mut self.report.skipped, Skipped { path, reason })?;
+            return Ok(false);
+        }
+        if self.dimensions.as_ref().is_some_and(|dimensions| *dimensions != info.dimensions) {
+            let reason = try_format(format_args!("'{path}' has other mask dimensions than the file before"))?;
+            try_push(&mut self.report.skipped, Skipped { path, reason })?;
+            return Ok(false);
+        }
+        let Err(at) = self.sources.binary_search(&info.source) else {
+            self.report.repeated += 1;
+            return Ok(false);
+        };
+        try_push(&mut self.sources, info.source)?;
+        self.sources[at..].rotate_right(1);
+        if self.dimensions.is_none() {
+            let mut dimensions = Vec::new();
+            for Dimension { name, width } in &info.dimensions {
+                try_push(&mut dimensions, Dimension { name: try_string(name)?, width: *width })?;
+            }
+            self.dimensions = Some(dimensions);
+        }
+        let lost = file.for_each(|pipeline, _| self.add_pipeline(pipeline))?;
+        self.report.files += 1;
+        self.report.damaged += lost.damaged;
+        self.report.truncated += u64::from(lost.is_truncated);
+        Ok(true)
+    }
+
+    fn add_pipeline(&mut self, pipeline: &StablePipeline<'_>) -> Result<()> {
+        self.report.stable += 1;
+        let mut choices = Choices::default();
+        for (place, shader) in pipeline.shaders.iter().enumerate() {
+            let begin = choices.hashes.len();
+            for key in shader.keys.clone() {
+                let lines = self.keys.shaders_of(key);
+                for line in lines.filter(|line| line.stage == shader.stage || line.stage == NO_STAGE) {
+                    try_push(&mut choices.hashes, line.hash)?;
+                }
+            }
+            choices.hashes[begin..].sort_unstable();
+            dedup_from(&mut choices.hashes, begin);
+            if choices.hashes.len() == begin {
+                let stage = pipeline.shaders[place].stage;
+                let key = try_string(shader.keys.clone().next().unwrap_or_default())?;
+                return try_push(&mut self.report.rejected, Rejected { pipeline: pipeline.key, stage, key });
+            }
+            try_push(&mut choices.ends, choices.hashes.len())?;
+        }
+        let (count, most) = (choices.count(), u64::from(self.options.combinations));
+        self.report.cut += u64::from(count > most);
+        let mut shaders = Vec::new();
+        for number in 0..count.min(most) {
+            // The last shader changes fastest.
+            let mut rest = number;
+            shaders.clear();
+            shaders.try_reserve(pipeline.shaders.len())?;
+            for (place, shader) in pipeline.shaders.iter().enumerate().rev() {
+                let candidates = choices.of(place);
+                let hash = candidates[(rest % candidates.len() as u64) as usize];
+                rest /= candidates.len() as u64;
+                shaders.push(ShaderRef { stage: shader.stage, hash });
+            }
+            shaders.reverse();
+            let StablePipeline { kind, schema, state, uses, .. } = *pipeline;
+            self.merge(&DescriptionRef { kind, schema, state, shaders: &shaders }, uses)?;
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, description: &DescriptionRef<'_>, uses: &UseData) -> Result<()> {
+        self.report.merged += 1;
+        let key = description.key();
+        if let Some(at) = self.table.find(&key) {
+            let row = self.table.row_mut(at);
+            row.source |= u32::from(row.uses.masks != uses.masks);
+            return row.uses.merge(uses);
+        }
+        let mut own = UseData::default();
+        own.merge(uses)?;
+        self.encoded.clear();
+        put_description(&mut self.encoded, description)?;
+        self.table.insert(&key, &self.encoded, own, 0).map(|_| ())
+    }
+
+    /// Add the compute shaders of the key map that have no pipeline.
+    fn add_compute(&mut self) -> Result<()> {
+        let mut used: Vec<ShaderHash> = Vec::new();
+        let mut shaders = Vec::new();
+        for at in 0..self.table.len() {
+            if let Some(description) = get_description(&mut Cursor(self.table.encoded(at)), &mut shaders)?
+                && description.kind == PipelineKind::Compute
+            {
+                try_push(&mut used, description.shaders[0].hash)?;
+            }
+        }
+        used.sort_unstable();
+        let mut found: Vec<ShaderHash> = Vec::new();
+        for line in self.keys.lines().filter(|line| line.stage == COMPUTE) {
+            if used.binary_search(&line.hash).is_err() {
+                try_push(&mut found, line.hash)?;
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        for hash in found {
+            let shaders = [ShaderRef { stage: COMPUTE, hash }];
+            let schema = self.options.compute_schema;
+            let description = DescriptionRef { kind: PipelineKind::Compute, schema, state: &[], shaders: &shaders };
+            // After all that was recorded.
+            let uses = UseData { masks: MaskSet::of(Mask::ALL)?, first_frame: u64::MAX, ..UseData::default() };
+            self.encoded.clear();
+            put_description(&mut self.encoded, &description)?;
+            self.table.insert(&description.key(), &self.encoded, uses, 0)?;
+            self.report.added_compute += 1;
+        }
+        Ok(())
+    }
+
+    /// Write the cache, in place of one at `path`. An error leaves that file as it was. Without any stable file, the
+    /// cache has the compute pipelines alone. Files without any graphics pipeline are an error.
+    pub fn finish(mut self, io: &SharedIo, path: &Path) -> Result<BuildReport> {
+        if self.options.adds_compute {
+            self.add_compute()?;
+        }
+        let mut report = std::mem::take(&mut self.report);
+        report.rejected.sort_unstable();
+        report.rejected.dedup();
+        report.skipped.sort_unstable();
+        for at in 0..self.table.len() {
+            report.mask_merged += u64::from(self.table.row(at).source);
+            let kind = self.table.encoded(at).first().map_or(0, |&kind| usize::from(kind));
+            report.written[kind] += 1;
+        }
+        report.is_compute_only = report.files == 0 && report.skipped.is_empty();
+        if report.written[0] == 0 && !report.is_compute_only {
+            let (files, skipped, rejected) = (report.files, report.skipped.len(), report.rejected.len());
+            return Err(error!(
+                NotFound,
+                "no graphics pipeline could be built: of {files} stable files and {skipped} skipped ones, {rejected} pipelines \
+                 have no shader in this build: check the key map"
+            ));
+        }
+        let order = self.table.in_order()?;
+        let mut out = Vec::new();
+        let mut guid = Builder::new(CONTEXT);
+        for &at in &order {
+            self.encode(at as usize, &mut out)?;
+            let key = self.table.row(at as usize).key;
+            guid.written(1, 0, |bytes| {
+                bytes.put(&key.0);
+                bytes.put(&out);
+            });
+        }
+        let dimensions = self.dimensions.take().unwrap_or_default();
+        let mut head = Vec::new();
+        head.try_reserve(28)?;
+        head.extend_from_slice(&self.identity.api.to_le_bytes());
+        report.written.iter().for_each(|count| head.extend_from_slice(&count.to_le_bytes()));
+        for text in [&self.identity.project, &self.identity.format, &self.version] {
+            put_text(&mut head, text)?;
+        }
+        put_dimensions(&mut head, &dimensions)?;
+        guid.part(2, 0, &head);
+        let key = guid.finish();
+        report.guid.copy_from_slice(&key.0[..16]);
+        let mut log = LogWriter::replace(io, path, BUILT)?;
+        let record = LogRecord { kind: HEAD, key: key.0, stamp: order.len() as u64, build_us: 0 };
+        // Twice, so that no single flipped bit costs the file.
+        log.push(&record, &head)?;
+        log.push(&record, &head)?;
+        for &at in &order {
+            self.encode(at as usize, &mut out)?;
+            let key = self.table.row(at as usize).key.0;
+            log.push(&LogRecord { kind: PIPELINE, key, ..LogRecord::default() }, &out)?;
+        }
+        report.bytes = log.finish()?;
+        Ok(report)
+    }
+
+    /// Encode the payload of a row: use data, description.
+    fn encode(&self, at: usize, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        put_uses(out, &self.table.row(at).uses)?;
+        let encoded = self.table.encoded(at);
+        out.try_reserve(encoded.len())?;
+        out.extend_from_slice(encoded);
+        Ok(())
+    }
+}
+
+/// Remove repetitions from the sorted rest of a list.
+fn dedup_from(list: &mut Vec<ShaderHash>, begin: usize) {
+    let mut kept = begin;
+    for at in begin..list.len() {
+        if kept == begin || list[kept - 1] != list[at] {
+            list[kept] = list[at];
+            kept += 1;
+        }
+    }
+    list.truncate(kept);
+}

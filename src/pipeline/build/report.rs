@@ -1,0 +1,130 @@
+//! Counts of a build, and the lines that a log shows.
+
+use crate::base::{Result, Text, try_append, try_format};
+use crate::pipeline::PipelineKey;
+
+/// A stable pipeline that this build has no shaders for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rejected {
+    /// The name of the stable description.
+    pub pipeline: PipelineKey,
+    /// Stage of its first shader that is missing.
+    pub stage: u32,
+    /// The first key of that shader.
+    pub key: String,
+}
+
+/// A stable file that was not used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    /// Its path.
+    pub path: String,
+    /// The reason, as a sentence.
+    pub reason: String,
+}
+
+/// Report of a build.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuildReport {
+    /// Different lines of the key map.
+    pub key_lines: u64,
+    /// Stable files merged.
+    pub files: u64,
+    /// Stable files that were merged already.
+    pub repeated: u64,
+    /// Stable files that were not used.
+    pub skipped: Vec<Skipped>,
+    /// Stable pipelines in the files.
+    pub stable: u64,
+    /// Stable pipelines that have no shader in this build.
+    pub rejected: Vec<Rejected>,
+    /// Pipelines that stable ones became, before those that are equal were united.
+    pub merged: u64,
+    /// Stable pipelines whose combinations of shaders were more than the limit.
+    pub cut: u64,
+    /// Pipelines that unite different sets of masks.
+    pub mask_merged: u64,
+    /// Compute pipelines of the key map that were added.
+    pub added_compute: u64,
+    /// Pipelines written: graphics, compute, ray tracing.
+    pub written: [u64; 3],
+    /// Whether no stable file was given, so that the cache has compute pipelines alone.
+    pub is_compute_only: bool,
+    /// Damaged records of the stable files.
+    pub damaged: u64,
+    /// Stable files whose end is missing.
+    pub truncated: u64,
+    /// Hash of the contents.
+    pub guid: [u8; 16],
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// A number with a comma before each group of three digits.
+fn grouped(number: u64) -> Text<32> {
+    let digits = Text::<20>::format(format_args!("{number}"));
+    let mut text = Text::EMPTY;
+    for (at, digit) in digits.as_str().char_indices() {
+        if at > 0 && (digits.as_str().len() - at).is_multiple_of(3) {
+            _ = std::fmt::Write::write_char(&mut text, ',');
+        }
+        _ = std::fmt::Write::write_char(&mut text, digit);
+    }
+    text
+}
+
+impl BuildReport {
+    /// Number of pipelines written.
+    pub fn total(&self) -> u64 {
+        self.written.iter().sum()
+    }
+
+    /// The report as lines of a log.
+    pub fn log(&self) -> Result<String> {
+        let mut log = String::new();
+        let mut line = |text: std::fmt::Arguments<'_>| {
+            try_append(&mut log, &try_format(text)?)?;
+            try_append(&mut log, "\n")
+        };
+        line(format_args!("{} unique shader keys", grouped(self.key_lines)))?;
+        for Skipped { reason, .. } in &self.skipped {
+            line(format_args!("skipped: {reason}"))?;
+        }
+        if self.is_compute_only {
+            line(format_args!("no stable file was given: the cache has compute pipelines only"))?;
+        } else {
+            line(format_args!(
+                "{} stable files, {} repeated, {} truncated; {} damaged records",
+                grouped(self.files),
+                grouped(self.repeated),
+                grouped(self.truncated),
+                grouped(self.damaged)
+            ))?;
+            line(format_args!(
+                "{} stable pipelines loaded, {} rejected, {} merged",
+                grouped(self.stable),
+                grouped(self.rejected.len() as u64),
+                grouped(self.merged)
+            ))?;
+        }
+        if self.cut > 0 {
+            line(format_args!(
+                "{} stable pipelines have more combinations of shaders than the limit",
+                grouped(self.cut)
+            ))?;
+        }
+        line(format_args!(
+            "re-deduplicated into {} binary pipelines [usage mask merged = {}]",
+            grouped(self.total() - self.added_compute),
+            grouped(self.mask_merged)
+        ))?;
+        line(format_args!("added {} compute pipelines of the key map", grouped(self.added_compute)))?;
+        let [graphics, compute, ray_tracing] = self.written.map(grouped);
+        line(format_args!(
+            "wrote {} binary pipelines (graphics {graphics}, compute {compute}, ray tracing {ray_tracing}), {} KB",
+            grouped(self.total()),
+            grouped(self.bytes.div_ceil(1024))
+        ))?;
+        Ok(log)
+    }
+}

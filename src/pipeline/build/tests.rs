@@ -1,0 +1,352 @@
+//! Builds against maps in memory: content changes, combinations, damage, order, and failures.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::base::Code;
+use crate::pipeline::keys::{KeyLine, KeyMapBuilder};
+use crate::pipeline::recording::{FirstUse, Recorder, Recording, RunInfo};
+use crate::pipeline::stable::Expansion;
+use crate::pipeline::{Description, PipelineKey, Shipped, ShippedScan};
+use crate::store::fault_io::FaultDisk;
+use crate::store::io::share;
+use crate::testing::allocator::{with_allowance, with_failure};
+
+fn identity() -> Identity {
+    Identity::new("game", "spirv", 3).expect("valid")
+}
+
+fn hash(number: u32) -> ShaderHash {
+    let mut hash = ShaderHash::default();
+    hash.0[..4].copy_from_slice(&number.to_le_bytes());
+    hash
+}
+
+/// A pipeline of two shaders.
+fn description(vertex: u32, fragment: u32) -> Description {
+    let shaders = vec![ShaderRef { stage: 0, hash: hash(vertex) }, ShaderRef { stage: 4, hash: hash(fragment) }];
+    Description { schema: Schema(7), state: vec![9; 3], shaders, ..Description::default() }
+}
+
+/// A map of shaders, stages and keys.
+fn keys(lines: impl IntoIterator<Item = (u32, u32, String)>) -> KeyMap {
+    let mut keys = KeyMapBuilder::default();
+    for (number, stage, key) in lines {
+        keys.add(&KeyLine { hash: hash(number), stage, key: &key }).expect("memory");
+    }
+    keys.finish().expect("memory")
+}
+
+/// The stable file of a run that used these pipelines.
+fn stable(run: u8, pipelines: &[Description], keys: &KeyMap, api: u32) -> Vec<u8> {
+    let disk = FaultDisk::default();
+    disk.write(Path::new("/s/other"), b"");
+    let io = share(disk.process()).expect("memory");
+    let identity = Identity::new("game", "spirv", api).expect("valid");
+    let info = RunInfo { identity, run: [run; 16], started: run.into(), ..RunInfo::default() };
+    let mut recorder = Recorder::create(&io, Path::new("/s/r"), &info).expect("a new file");
+    for (frame, pipeline) in pipelines.iter().enumerate() {
+        let (key, mask) = (pipeline.borrow().key(), Mask::of_bits(run.into()));
+        let first = FirstUse { key, description: pipeline.borrow(), mask, frame: frame as u64, build_us: 5 };
+        recorder.record(&first).expect("space");
+    }
+    drop(recorder);
+    let recording = Recording::open(&io, Path::new("/s/r")).expect("valid");
+    let mut expansion = Expansion::like(&recording).expect("memory");
+    expansion.add(&recording).expect("memory");
+    expansion.finish(keys, &io, Path::new("/s/s")).expect("space");
+    disk.read(Path::new("/s/s")).expect("written")
+}
+
+fn built(files: &[Vec<u8>], keys: &KeyMap, options: BuildOptions) -> Result<(Vec<u8>, BuildReport)> {
+    let disk = FaultDisk::default();
+    disk.write(Path::new("/b/other"), b"");
+    let io = share(disk.process()).expect("memory");
+    let mut build = Build::new(&identity(), "2.0", keys, options)?;
+    for file in files {
+        build.add(&StableFile::of_bytes(file.clone(), Path::new("x.hobstable")).expect("valid"))?;
+    }
+    let report = build.finish(&io, Path::new("/b/b"))?;
+    Ok((disk.read(Path::new("/b/b")).expect("written"), report))
+}
+
+/// Masks, runs and times of a pipeline.
+type Uses = (BTreeSet<u64>, u32, u64);
+
+/// All pipelines of a cache.
+fn listed(bytes: &[u8]) -> (BTreeMap<PipelineKey, Uses>, ShippedScan) {
+    let file = Shipped::of_bytes(bytes.to_vec(), Path::new("x.hobpipe"), &identity()).expect("valid");
+    let mut list = BTreeMap::new();
+    let scan = file.for_each(|pipeline| {
+        let UseData { masks, runs, times, .. } = pipeline.uses;
+        let masks = masks.as_slice().iter().map(Mask::bits).collect();
+        assert!(list.insert(pipeline.key, (masks, *runs, *times)).is_none());
+        Ok(())
+    });
+    (list, scan.expect("memory"))
+}
+
+fn key_of(vertex: u32, fragment: u32) -> PipelineKey {
+    description(vertex, fragment).borrow().key()
+}
+
+#[test]
+fn pipelines_survive_edited_shaders_and_losses_are_listed() {
+    const COUNT: u32 = 150;
+    let pipelines: Vec<_> = (0..COUNT).map(|number| description(number, 1000 + number / 3)).collect();
+    let line = |number, stage| (number, stage, format!("Material{number},Stage{stage}"));
+    let vertices = |each: &dyn Fn(u32) -> Option<(u32, u32, String)>| (0..COUNT).filter_map(each).collect::<Vec<_>>();
+    let fragments = || (1000..1000 + COUNT / 3).map(|number| line(number, 4));
+    let old = keys(vertices(&|number| Some(line(number, 0))).into_iter().chain(fragments()));
+    let file = stable(1, &pipelines, &old, 3);
+    // Of every ten vertex shaders one is edited, one is renamed, and one is removed.
+    let new = keys(
+        vertices(&|number| match number % 10 {
+            1 => Some((5000 + number, 0, format!("Material{number},Stage0"))),
+            2 => Some((number, 0, format!("Renamed{number},Stage0"))),
+            3 => None,
+            _ => Some(line(number, 0)),
+        })
+        .into_iter()
+        .chain(fragments()),
+    );
+    let (bytes, report) = built(&[file], &new, BuildOptions::default()).expect("pipelines");
+    let survivors: BTreeSet<_> = (0..COUNT)
+        .filter(|number| ![2, 3].contains(&(number % 10)))
+        .map(|number| key_of(if number % 10 == 1 { 5000 + number } else { number }, 1000 + number / 3))
+        .collect();
+    assert_eq!(listed(&bytes).0.into_keys().collect::<BTreeSet<_>>(), survivors);
+    let lost: BTreeSet<_> = report.rejected.iter().map(|rejected| rejected.key.clone()).collect();
+    let wanted = (0..COUNT).filter(|number| [2, 3].contains(&(number % 10)));
+    assert_eq!(lost, wanted.map(|number| format!("Material{number},Stage0")).collect());
+    assert_eq!((report.stable, report.rejected.len(), report.total()), (150, 30, 120));
+}
+
+#[test]
+fn stable_pipeline_becomes_each_combination_of_its_shaders() {
+    let old = keys([(1, 0, "v".into()), (2, 4, "f".into())]);
+    let file = stable(1, &[description(1, 2)], &old, 3);
+    let new = keys([10, 11, 12].map(|number| (number, 0, "v".into())).into_iter().chain([
+        (20, 4, "f".into()),
+        (21, 4, "f".into()),
+        (22, 3, "f".into()),
+    ]));
+    let (bytes, report) = built(std::slice::from_ref(&file), &new, BuildOptions::default()).expect("pipelines");
+    let wanted = [10, 11, 12].into_iter().flat_map(|vertex| [20, 21].map(|fragment| key_of(vertex, fragment)));
+    assert_eq!(listed(&bytes).0.into_keys().collect::<BTreeSet<_>>(), wanted.collect());
+    assert_eq!((report.merged, report.cut), (6, 0));
+    let few = BuildOptions { combinations: 4, ..BuildOptions::default() };
+    let (_, report) = built(&[file], &new, few).expect("pipelines");
+    assert_eq!((report.total(), report.cut), (4, 1));
+    assert!(report.log().expect("memory").contains("1 stable pipelines have more combinations"));
+}
+
+#[test]
+fn masks_are_kept_apart_and_files_that_repeat_count_once() {
+    let map = keys([(1, 0, "v".into()), (2, 4, "f".into())]);
+    let files = [1, 2, 4].map(|run| stable(run, &[description(1, 2)], &map, 3));
+    let (bytes, report) = built(&files, &map, BuildOptions::default()).expect("a pipeline");
+    assert_eq!(listed(&bytes).0[&key_of(1, 2)], (BTreeSet::from([1, 2, 4]), 3, 3));
+    assert_eq!((report.mask_merged, report.files, report.repeated), (1, 3, 0));
+    let [a, b, c] = files;
+    let (again, report) = built(&[c.clone(), a, b, c], &map, BuildOptions::default()).expect("a pipeline");
+    assert_eq!((again, report.repeated), (bytes, 1));
+}
+
+#[test]
+fn compute_shaders_of_the_key_map_are_added_with_all_masks() {
+    let lines = [(1, 0, "v"), (2, 4, "f"), (3, COMPUTE, "c"), (4, COMPUTE, "d"), (4, COMPUTE, "e")];
+    let map = keys(lines.map(|(number, stage, key)| (number, stage, key.into())));
+    let compute = Description {
+        kind: PipelineKind::Compute,
+        schema: Schema(7),
+        state: vec![1],
+        shaders: vec![ShaderRef { stage: COMPUTE, hash: hash(3) }],
+    };
+    let file = stable(1, &[description(1, 2), compute], &map, 3);
+    let (bytes, report) = built(&[file], &map, BuildOptions::default()).expect("pipelines");
+    assert_eq!((report.written, report.added_compute), ([1, 2, 0], 1));
+    let masks: Vec<_> = listed(&bytes).0.into_values().map(|(masks, ..)| masks).collect();
+    assert_eq!(masks.iter().filter(|masks| masks.contains(&u64::MAX)).count(), 1);
+    let (_, alone) = built(&[], &map, BuildOptions::default()).expect("no recording is no error");
+    assert_eq!((alone.written, alone.is_compute_only), ([0, 2, 0], true));
+    assert!(alone.log().expect("memory").contains("compute pipelines only"));
+    let none = BuildOptions { adds_compute: false, ..BuildOptions::default() };
+    assert_eq!(built(&[], &map, none).expect("no recording is no error").1.total(), 0);
+}
+
+#[test]
+fn build_without_graphics_pipelines_is_an_error_if_files_were_given() {
+    let map = keys([(1, 0, "v".into()), (2, 4, "f".into())]);
+    let renamed = keys([(1, 0, "w".into()), (2, 4, "f".into())]);
+    let file = stable(1, &[description(1, 2)], &map, 3);
+    for (file, keys) in [(file, &renamed), (stable(1, &[description(1, 2)], &map, 5), &map)] {
+        let why = built(&[file], keys, BuildOptions::default()).map(|_| ()).expect_err("no pipeline");
+        assert_eq!(why.code(), Code::NotFound);
+        assert!(why.sentence().contains("no graphics pipeline could be built"), "{why}");
+    }
+}
+
+#[test]
+fn skipped_stable_files_are_listed_with_both_sides() {
+    let map = keys([(1, 0, "v".into()), (2, 4, "f".into())]);
+    let files = [3, 5].map(|api| stable(1, &[description(1, 2)], &map, api));
+    let (_, report) = built(&files, &map, BuildOptions::default()).expect("a pipeline");
+    let [Skipped { reason, .. }] = &report.skipped[..] else { panic!("{report:?}") };
+    assert!(reason.contains('5') && reason.contains('3') && reason.contains("x.hobstable"), "{reason}");
+    assert!(report.log().expect("memory").contains(reason.as_str()));
+}
+
+#[test]
+fn cache_of_another_game_format_or_api_is_refused_with_both_names() {
+    let map = keys([(1, 0, "v".into()), (2, 4, "f".into())]);
+    let (bytes, _) = built(&[stable(1, &[description(1, 2)], &map, 3)], &map, BuildOptions::default()).expect("valid");
+    for (project, format, api, shown) in
+        [("other", "spirv", 3, "'other'"), ("game", "sm6", 3, "'sm6'"), ("game", "spirv", 7, "7")]
+    {
+        let wanted = Identity::new(project, format, api).expect("valid");
+        let why = Shipped::of_bytes(bytes.clone(), Path::new("x"), &wanted).map(|_| ()).expect_err("another");
+        assert_eq!(why.code(), Code::Unsupported);
+        assert!(why.sentence().contains(shown) && why.sentence().contains("'x'"), "{why}");
+    }
+}
+
+#[test]
+fn guid_changes_with_the_contents_alone() {
+    let map = keys([(1, 0, "v".into()), (2, 4, "f".into()), (3, 4, "g".into())]);
+    let guid = |pipelines: &[Description], run| {
+        let file = stable(run, pipelines, &map, 3);
+        built(&[file], &map, BuildOptions::default()).expect("pipelines").1.guid
+    };
+    let one = guid(&[description(1, 2)], 1);
+    assert_eq!(one, guid(&[description(1, 2)], 1));
+    assert_ne!(one, guid(&[description(1, 3)], 1));
+    assert_ne!(one, guid(&[description(1, 2)], 2));
+}
+
+#[test]
+fn damage_costs_single_pipelines_and_is_counted() {
+    let map = keys([(1, 0, "v".into()), (2, 4, "f".into()), (3, 4, "g".into())]);
+    let file = stable(1, &[description(1, 2), description(1, 3)], &map, 3);
+    let (bytes, _) = built(&[file], &map, BuildOptions::default()).expect("pipelines");
+    let whole = listed(&bytes);
+    assert_eq!(whole.1, ShippedScan { entries: 2, missing: 0 });
+    for bit in 0..8 * bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let (found, scan) = listed(&flipped);
+        assert!(found.iter().all(|(key, uses)| whole.0.get(key) == Some(uses)), "bit {bit}");
+        assert!(found.len() >= 1 && scan.missing == 2 - scan.entries, "bit {bit}");
+    }
+    for length in 0..bytes.len() {
+        if let Ok(file) = Shipped::of_bytes(bytes[..length].to_vec(), Path::new("x"), &identity()) {
+            let scan = file.for_each(|_| Ok(())).expect("memory");
+            assert_eq!(scan.entries + scan.missing, 2);
+        }
+    }
+}
+
+#[test]
+fn failed_build_keeps_the_old_file() {
+    let map = keys([(1, 0, "v".into()), (2, 4, "f".into())]);
+    let file = stable(1, &[description(1, 2)], &map, 3);
+    for calls in 0..6 {
+        let disk = FaultDisk::default();
+        disk.write(Path::new("/b/b"), b"old");
+        let process = disk.process();
+        process.plan(|plan| plan.calls_to_error = Some(calls));
+        let io = share(process).expect("memory");
+        let mut build = Build::new(&identity(), "2.0", &map, BuildOptions::default()).expect("memory");
+        build.add(&StableFile::of_bytes(file.clone(), Path::new("x")).expect("valid")).expect("memory");
+        let done = build.finish(&io, Path::new("/b/b"));
+        let found = disk.read(Path::new("/b/b")).expect("there");
+        assert!(found == b"old" || listed(&found).1.entries == 1);
+        assert!(done.is_err() || found != b"old");
+    }
+}
+
+#[test]
+fn failed_allocation_of_a_build_is_a_result() {
+    let path = std::env::temp_dir().join(format!("hobgoblin-build-{}.hobpipe", std::process::id()));
+    let io = share(crate::store::io::OsIo).expect("memory");
+    let map = keys([(1, 0, "v".into()), (5, 0, "v".into()), (2, 4, "f".into()), (3, COMPUTE, "c".into())]);
+    let bytes = stable(1, &[description(1, 2)], &map, 3);
+    let (identity, input) = (identity(), path.with_extension("hobstable"));
+    std::fs::write(&input, bytes).expect("space");
+    let work = || {
+        let mut build = Build::new(&identity, "2.0", &map, BuildOptions::default())?;
+        build.add(&StableFile::open(&io, &input)?)?;
+        let report = build.finish(&io, &path)?;
+        report.log()?;
+        let mut count = 0;
+        Shipped::open(&io, &path, &identity)?.for_each(|_| {
+            count += 1;
+            Ok(())
+        })?;
+        Ok::<_, crate::base::Error>(count)
+    };
+    for allowed in 0.. {
+        let failed = with_failure(allowed, work);
+        let starved = with_allowance(allowed, work);
+        for done in [&failed, &starved] {
+            assert!(
+                matches!(done, Ok(3)) || done.as_ref().is_err_and(|why| why.code() == Code::OutOfMemory),
+                "{done:?}"
+            );
+        }
+        if starved.is_ok() {
+            break;
+        }
+    }
+    let _ = (std::fs::remove_file(&path), std::fs::remove_file(&input));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::scaled(24)))]
+    #[test]
+    fn build_is_that_of_a_map_in_any_order(
+        runs in prop::collection::vec(prop::collection::btree_set((0_u32..8, 0_u32..4), 0..12), 1..5),
+        new in prop::collection::btree_set((0_u32..16, 0_u32..8), 1..20),
+        turn in 0_usize..5,
+    ) {
+        let old = keys((0..8).map(|at| (at, 0, format!("v{at}"))).chain((0..4).map(|at| (100 + at, 4, format!("f{at}")))));
+        // Vertex shaders have other hashes now, and some keys have several or none.
+        let map = keys(new.iter().map(|&(hash, key)| (200 + hash, 0, format!("v{key}")))
+            .chain((0..4).map(|at| (100 + at, 4, format!("f{at}")))));
+        let mut model: BTreeMap<PipelineKey, Uses> = BTreeMap::new();
+        let mut lost = BTreeSet::new();
+        for (run, pipelines) in (1..).zip(&runs) {
+            for &(vertex, fragment) in pipelines {
+                let hashes: Vec<_> = new.iter().filter(|line| line.1 == vertex).map(|line| 200 + line.0).collect();
+                if hashes.is_empty() {
+                    lost.insert((vertex, fragment));
+                }
+                for hash in hashes {
+                    let entry = model.entry(key_of(hash, 100 + fragment)).or_default();
+                    entry.0.insert(run);
+                    entry.1 += 1;
+                    entry.2 += 1;
+                }
+            }
+        }
+        let mut files: Vec<_> = (1..).zip(&runs).map(|(run, pipelines)| {
+            let all: Vec<_> = pipelines.iter().map(|&(vertex, fragment)| description(vertex, 100 + fragment)).collect();
+            stable(run, &all, &old, 3)
+        }).collect();
+        let result = built(&files, &map, BuildOptions::default());
+        if model.is_empty() {
+            prop_assert!(result.is_err());
+            return Ok(());
+        }
+        let (bytes, report) = result.expect("pipelines");
+        let scan = ShippedScan { entries: model.len() as u64, missing: 0 };
+        prop_assert_eq!(listed(&bytes), (model, scan));
+        prop_assert_eq!(report.rejected.len(), lost.len());
+        let count = files.len();
+        files.rotate_left(turn % count);
+        prop_assert_eq!(built(&files, &map, BuildOptions::default()).expect("as before").0, bytes);
+    }
+}
