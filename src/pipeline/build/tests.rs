@@ -239,7 +239,7 @@ fn damage_costs_single_pipelines_and_is_counted() {
         flipped[bit / 8] ^= 1 << (bit % 8);
         let (found, scan) = listed(&flipped);
         assert!(found.iter().all(|(key, uses)| whole.0.get(key) == Some(uses)), "bit {bit}");
-        assert!(found.len() >= 1 && scan.missing == 2 - scan.entries, "bit {bit}");
+        assert!(!found.is_empty() && scan.missing == 2 - scan.entries, "bit {bit}");
     }
     for length in 0..bytes.len() {
         if let Ok(file) = Shipped::of_bytes(bytes[..length].to_vec(), Path::new("x"), &identity()) {
