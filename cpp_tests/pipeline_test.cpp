@@ -293,7 +293,7 @@ TEST("pipeline: a host in C goes the whole way") {
 
     hob_pipeline_library_desc desc;
     ENSURE_OK(hob_pipeline_library_desc_init(&desc, sizeof desc));
-    ENSURE(desc.mode == HOB_PIPELINE_MODE_FAST && desc.ban_at == 2 && desc.max_age_seconds == 30 * 24 * 3600);
+    ENSURE(desc.mode == HOB_PIPELINE_MODE_FAST && desc.workers == 1 && desc.ban_at == 2 && desc.max_age_seconds == 30 * 24 * 3600);
     int compiled = 0;
     desc.project = HOB_STR("game");
     desc.format = HOB_STR("dxil");

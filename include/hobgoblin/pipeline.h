@@ -242,8 +242,9 @@ typedef struct hob_pipeline_library_desc {
     /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
     /// UINT32_MAX: no limit.
     uint32_t max_age_seconds;
-    /// Must be 0.
-    uint32_t reserved;
+    /// Threads that compile at the same time: each gets the time of the mode. The budget of
+    /// hob_pipeline_library_begin_frame is for all of them together. 1 to 256, default 1.
+    uint32_t workers;
     /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
     uint64_t disk_limit;
 } hob_pipeline_library_desc;
@@ -285,8 +286,8 @@ typedef enum hob_pipeline_state {
 } hob_pipeline_state;
 
 /// Begins a frame: allows the next batch of compiles.
-/// `budget_us` is the time that they may take in this frame, in microseconds, for instance a burden that a hob_goblin
-/// chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
+/// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a burden
+/// that a hob_goblin chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
 /// frames. Waits for nothing, and allocates nothing once the background was posted. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_begin_frame(
     const hob_pipeline_library *library, uint64_t budget_us);

@@ -41,8 +41,8 @@ impl From<State> for hob_pipeline_state {
 }
 
 /// Begins a frame: allows the next batch of compiles.
-/// `budget_us` is the time that they may take in this frame, in microseconds, for instance a burden that a hob_goblin
-/// chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
+/// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a burden
+/// that a hob_goblin chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
 /// frames. Waits for nothing, and allocates nothing once the background was posted. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_begin_frame(library: *const hob_pipeline_library, budget_us: u64) -> hob_result {

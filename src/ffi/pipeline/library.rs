@@ -181,8 +181,10 @@ pub struct hob_pipeline_library_desc {
     /// UINT32_MAX: no limit.
     #[default(30 * 24 * 60 * 60)]
     pub max_age_seconds: u32,
-    /// Must be 0.
-    pub reserved: u32,
+    /// Threads that compile at the same time: each gets the time of the mode. The budget of
+    /// hob_pipeline_library_begin_frame is for all of them together. 1 to 256, default 1.
+    #[default(1)]
+    pub workers: u32,
     /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
     #[default(64 << 20)]
     pub disk_limit: u64,
@@ -282,6 +284,7 @@ unsafe fn options(
     };
     options.precompile = precompile::Options {
         mode: mode(desc.mode)?,
+        workers: workers(desc.workers)?,
         order: Order::from_number(desc.order.check("order")?.0).unwrap_or_default(),
         shaders_first: desc.flags & HOB_PIPELINE_SHADERS_FIRST != 0,
         masks: CurrentMasks { regular: mask(desc.mask), precompile: mask(desc.precompile_mask) },
@@ -289,6 +292,14 @@ unsafe fn options(
         ..precompile::Options::default()
     };
     Ok(options)
+}
+
+fn workers(count: u32) -> Result<u32> {
+    const MOST: u32 = 256;
+    if count > MOST {
+        return Err(error!(InvalidArgument, "workers {count} is too large: pass 1 to {MOST}"));
+    }
+    Ok(count)
 }
 
 /// The mode of that number.
