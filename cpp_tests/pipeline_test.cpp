@@ -362,3 +362,26 @@ TEST("pipeline: a library is not destroyed by its own compile") {
     library.begin_frame();
     ENSURE(library.compile() == 1 && was_refused);
 }
+
+TEST("pipeline: a run is recorded in a file of its own, and other files are no cache") {
+    const Directory directory;
+    Driver driver;
+    auto options = options_for(driver);
+    options.recording = directory.inside("run.rec.hobpipe");
+    {
+        const hob::PipelineLibrary library(options);
+        play(library, 0, 20);
+        library.flush();
+        ENSURE(hob::PipelineLibrary::try_create(options).code() == HOB_RESULT_IO);
+        const auto wrong = library.try_open_cache(options.recording);
+        ENSURE(wrong.code() == HOB_RESULT_MALFORMED || wrong.code() == HOB_RESULT_UNSUPPORTED);
+        ENSURE(std::strstr(wrong.message(), "a recording") != nullptr);
+        ENSURE(library.try_open_cache(directory.inside("missing")).code() == HOB_RESULT_IO);
+        ENSURE(library.try_open_cache("").code() == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(library.try_open_cache_bytes("no cache").code() == HOB_RESULT_MALFORMED);
+    }
+    uint64_t count = 1;
+    const hob::PipelineLibrary library(options_for(driver));
+    ENSURE(hob_pipeline_library_open_cache(library.capi(), HOB_STR("missing"), &count) == HOB_RESULT_IO);
+    ENSURE(hob_pipeline_library_open_cache_bytes(library.capi(), "", 0, &count) == HOB_RESULT_MALFORMED);
+}

@@ -17,6 +17,10 @@ const hob_product_axis axes[] = {{values, works, 2, 0}, {values, nullptr, 2, 1}}
 const char source[] = "void main() {}";
 const hob_program_stage stage = {HOB_SHADER_STAGE_COMPUTE, 0, source, sizeof source - 1};
 const char binary_bytes[] = "binary";
+/// A cache of pipelines, which tests/common/cpp.rs copies from tests/fixtures.
+const unsigned char pipeline_cache[] = {
+#include "api/pipeline_cache.inc"
+};
 const hob_pipeline_shader pipeline_shader = {HOB_SHADER_STAGE_COMPUTE, {1, 2, 3}};
 const std::string json = R"({"task":[[1,1,0],[2,3,0.5]]})";
 /// A recording with only a header.
@@ -66,6 +70,8 @@ void give_up(const char* file, int line, const char* what) {
 World::World(const std::string& directory) : directory_(directory) {
     (void)bundle(*this);
     std::ofstream(directory_ + "/profile") << json;
+    std::ofstream(directory_ + "/pipelines", std::ios::binary)
+        .write(reinterpret_cast<const char*>(pipeline_cache), sizeof pipeline_cache);
     executor_ = static_cast<hob_executor*>(make(Of<hob_executor>()));
     profile_ = static_cast<hob_profile*>(make(Of<hob_profile>()));
     knapsack_ = static_cast<hob_knapsack*>(make(Of<hob_knapsack>()));
@@ -281,6 +287,7 @@ void World::fill(hob_pipeline_desc& desc) {
 }
 
 void World::fill(hob_pipeline_library_desc& desc) {
+    desc.api = HOB_GRAPHICS_API_VULKAN;
     desc.project = HOB_STR("game");
     desc.format = HOB_STR("spirv");
     desc.version = HOB_STR("1.0");
@@ -370,7 +377,10 @@ uint64_t World::most(const std::string& name) {
 hob_str World::text(const std::string& name) const {
     static thread_local std::string kept;
     if (name == "path") {
-        kept = directory_ + (is_about("write") ? "/written" : is_about("bundle") ? "/bundle" : "/profile");
+        kept = directory_ + (is_about("write")         ? "/written"
+                             : is_about("bundle")      ? "/bundle"
+                             : is_about("pipeline")    ? "/pipelines"
+                                                       : "/profile");
     } else {
         kept = name == "id" && is_about("profile") ? "task" : name;
     }
@@ -381,6 +391,8 @@ const std::string& World::bytes() const {
     static const std::string some = "some bytes";
     if (is_about("bundle")) return bundle(*this);
     if (is_about("replay")) return recording;
+    static const std::string pipelines(reinterpret_cast<const char*>(pipeline_cache), sizeof pipeline_cache);
+    if (is_about("pipeline")) return pipelines;
     return is_about("profile") ? json : some;
 }
 

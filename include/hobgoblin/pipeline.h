@@ -204,6 +204,9 @@ typedef struct hob_pipeline_library_desc {
     /// Directory of the user's cache and of bans. Default empty: nothing outlives the process. It must not be that of a
     /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
     hob_str directory;
+    /// A new file that records the first uses of pipelines in this run, for the next build of the game. An existing file
+    /// is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe". Default empty: no recording.
+    hob_str recording;
     /// The driver and device, which bans belong to. NULL: unknown.
     const hob_environment *environment;
     /// Compiles in its background, one pipeline at a time, and is kept alive by the library. NULL: only
@@ -255,8 +258,8 @@ typedef struct hob_pipeline_library_desc {
 ///     hob_pipeline_library *library = NULL;
 ///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why.
-/// HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid. Threads: any.
+/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording that
+/// cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_create(
     const hob_pipeline_library_desc *desc, hob_pipeline_library **out_library);
 
@@ -329,6 +332,18 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_get_s
     const hob_pipeline_library *library, const hob_fingerprint *key);
 
 // ---- Experimental: Control -------------------------------------------------------------------------------------------
+
+/// Opens a cache that ships with the game, and queues the pipelines that the masks select.
+/// Waits for the file. Several caches may be opened. `out_count`, which may be NULL, receives the number of pipelines.
+/// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or API,
+/// or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_open_cache(
+    const hob_pipeline_library *library, hob_str path, uint64_t *out_count);
+
+/// Opens a cache in memory, such as a file of an archive.
+/// As hob_pipeline_library_open_cache; `out_count` may be NULL. The bytes are not needed afterwards. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_open_cache_bytes(
+    const hob_pipeline_library *library, const void *data, size_t size, uint64_t *out_count);
 
 /// Changes the mode.
 /// Compiles that are running go on. Threads: shared.

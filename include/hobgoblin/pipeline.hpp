@@ -71,6 +71,8 @@ struct PipelineLibraryOptions {
     std::string project, format, version;
     /// Directory of the user's cache and of bans. Empty: nothing outlives the process.
     std::string directory;
+    /// A new file that records this run. Empty: no recording.
+    std::string recording;
     hob_environment environment = HOB_ENVIRONMENT_INIT;
     /// Compiles in its background. The library keeps it alive.
     const Executor* executor = nullptr;
@@ -107,6 +109,7 @@ public:
         desc.format = detail::text(given.format);
         desc.version = detail::text(given.version);
         desc.directory = detail::text(given.directory);
+        desc.recording = detail::text(given.recording);
         if (desc.environment == nullptr) desc.environment = &given.environment;
         if (given.executor != nullptr) desc.executor = given.executor->capi();
         if (!given.secret.empty()) desc.secret = detail::text(given.secret);
@@ -131,6 +134,19 @@ public:
             (void)files.release();
         }
         return detail::result_of(code, PipelineLibrary(library, std::move(pending)));
+    }
+
+    /// Opens a cache that ships with the game. Returns its number of pipelines.
+    Result<uint64_t> try_open_cache(std::string_view path) const noexcept {
+        uint64_t count = 0;
+        const hob_result code = hob_pipeline_library_open_cache(capi(), detail::text(path), &count);
+        return detail::result_of(code, count);
+    }
+    /// Opens a cache in memory.
+    Result<uint64_t> try_open_cache_bytes(std::string_view bytes) const noexcept {
+        uint64_t count = 0;
+        const hob_result code = hob_pipeline_library_open_cache_bytes(capi(), bytes.data(), bytes.size(), &count);
+        return detail::result_of(code, count);
     }
 
     // The frame.
@@ -225,6 +241,8 @@ public:
 
 #if HOB_EXCEPTIONS
     // The throwing forms.
+    uint64_t open_cache(std::string_view path) const { return try_open_cache(path).value(); }
+    uint64_t open_cache_bytes(std::string_view bytes) const { return try_open_cache_bytes(bytes).value(); }
     void begin_frame(uint64_t budget_us = UINT64_MAX) const { try_begin_frame(budget_us).value(); }
     Fingerprint add(const Pipeline& pipeline, uint64_t build_us = 0) const { return try_add(pipeline, build_us).value(); }
     uint32_t compile(uint64_t timeout_us = UINT64_MAX) const { return try_compile(timeout_us).value(); }

@@ -139,4 +139,9 @@ pub fn write_api_table(path: &Path) {
     fs::create_dir_all(folder).unwrap_or_else(|why| panic!("cannot create {}: {why}", folder.display()));
     let table = super::api_table::generate(&super::api::Api::read());
     fs::write(path, table).unwrap_or_else(|why| panic!("cannot write {}: {why}", path.display()));
+    // A cache of pipelines, which the C API cannot make.
+    let built = fs::read(root().join("tests/fixtures/pipeline/game.stable.hobpipe")).expect("it is checked in");
+    let bytes: String = built.iter().map(|byte| format!("{byte},")).collect();
+    let place = path.with_file_name("pipeline_cache.inc");
+    fs::write(&place, bytes).unwrap_or_else(|why| panic!("cannot write {}: {why}", place.display()));
 }

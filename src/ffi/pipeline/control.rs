@@ -1,16 +1,51 @@
 //! Modes, masks, and files.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
 use hobgoblin_macros::entry;
 
 use super::describe::hob_pipeline_mask;
 use super::library::{hob_pipeline_library, hob_pipeline_mode, mode};
+use crate::base::error;
+use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
+use crate::ffi::base::text::hob_str;
+use crate::ffi::store::path::path;
 use crate::pipeline::Mask;
 use crate::pipeline::precompile::CurrentMasks;
 
 // == Experimental: Control ==
+
+/// Opens a cache that ships with the game, and queues the pipelines that the masks select.
+/// Waits for the file. Several caches may be opened. `out_count`, which may be NULL, receives the number of pipelines.
+/// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or API,
+/// or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
+#[entry(shared, nullable(out_count), experimental)]
+pub extern "C" fn hob_pipeline_library_open_cache(
+    library: *const hob_pipeline_library,
+    path: hob_str,
+    out_count: *mut u64,
+) -> hob_result {
+    let path =
+        self::path(path, "path")?.ok_or_else(|| error!(InvalidArgument, "path is empty: name the cache's file"))?;
+    let opened = library.0.as_ref().map(|library| library.open_cache(&path)).transpose()?;
+    write_if(out_count, opened.map_or(0, |scan| scan.entries));
+    Ok(())
+}
+
+/// Opens a cache in memory, such as a file of an archive.
+/// As hob_pipeline_library_open_cache; `out_count` may be NULL. The bytes are not needed afterwards. Threads: shared.
+#[entry(shared, nullable(out_count), experimental)]
+pub extern "C" fn hob_pipeline_library_open_cache_bytes(
+    library: *const hob_pipeline_library,
+    data: *const c_void,
+    size: usize,
+    out_count: *mut u64,
+) -> hob_result {
+    let opened = library.0.as_ref().map(|library| library.open_cache_bytes(data)).transpose()?;
+    write_if(out_count, opened.map_or(0, |scan| scan.entries));
+    Ok(())
+}
 
 /// Changes the mode.
 /// Compiles that are running go on. Threads: shared.

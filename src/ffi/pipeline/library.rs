@@ -121,7 +121,7 @@ pub const HOB_PIPELINE_DISABLED: u32 = 8;
 const FLAGS: u32 = 15;
 
 /// Parameters of a library.
-#[versioned(size = 200, last = disk_limit)]
+#[versioned(size = 216, last = disk_limit)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_pipeline_library_desc {
@@ -138,6 +138,9 @@ pub struct hob_pipeline_library_desc {
     /// Directory of the user's cache and of bans. Default empty: nothing outlives the process. It must not be that of a
     /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
     pub directory: hob_str,
+    /// A new file that records the first uses of pipelines in this run, for the next build of the game. An existing file
+    /// is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe". Default empty: no recording.
+    pub recording: hob_str,
     /// The driver and device, which bans belong to. NULL: unknown.
     pub environment: *const hob_environment,
     /// Compiles in its background, one pipeline at a time, and is kept alive by the library. NULL: only
@@ -196,8 +199,8 @@ pub struct hob_pipeline_library_desc {
 ///     hob_pipeline_library *library = NULL;
 ///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why.
-/// HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid. Threads: any.
+/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording that
+/// cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid. Threads: any.
 #[entry(any, experimental)]
 #[must_use]
 pub extern "C" fn hob_pipeline_library_create(
@@ -253,15 +256,9 @@ unsafe fn options(
     };
     let text = |text: hob_str, what| unsafe { text.argument(what) }.text();
     let identity = Identity::new(text(desc.project, "project")?, text(desc.format, "format")?, desc.api)?;
-    let directory = match path(unsafe { desc.directory.argument("directory") }, "directory")? {
-        None => None,
-        Some(directory) => Some((
-            match files {
-                Some(files) => share(HostIo(files.clone()))?,
-                None => share(OsIo)?,
-            },
-            directory,
-        )),
+    let io = match files {
+        Some(files) => share(HostIo(files.clone()))?,
+        None => share(OsIo)?,
     };
     let mask = |mask: *const hob_pipeline_mask| {
         // SAFETY: by this function's contract: NULL, or a mask.
@@ -269,9 +266,10 @@ unsafe fn options(
     };
     let host = HostCompiler { calls: *desc, user_data: user_data.clone() };
     let host = Shared::into_dyn(Shared::try_new(host)?, |host| -> &dyn Compiler { host });
-    let mut options = Options::new(identity, text(desc.version, "version")?, host, seconds)?;
+    let mut options = Options::new(identity, text(desc.version, "version")?, host, io, seconds)?;
     options.environment = unsafe { with_environment(&environment, |found| Ok(found.id(&mut |_| ()))) }?;
-    options.directory = directory;
+    options.directory = path(unsafe { desc.directory.argument("directory") }, "directory")?;
+    options.recording = path(unsafe { desc.recording.argument("recording") }, "recording")?;
     options.executor = executor;
     options.keeps_user_cache = desc.flags & HOB_PIPELINE_NO_USER_CACHE == 0;
     options.ban_at = desc.ban_at;

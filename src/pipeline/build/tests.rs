@@ -350,3 +350,23 @@ proptest! {
         prop_assert_eq!(built(&files, &map, BuildOptions::default()).expect("as before").0, bytes);
     }
 }
+
+/// The files that a build machine made must stay readable. `UPDATE=1` rewrites them after an intended change of the
+/// format; `cpp_tests/api` opens the built one, too.
+#[test]
+fn stable_and_built_files_match_the_golden_ones() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pipeline");
+    let map =
+        keys([(1, 0, "Rock,Static,Vertex".into()), (2, 4, "Rock,Static,Pixel".into()), (3, 4, "Sky,Pixel".into())]);
+    let stable = stable(1, &[description(1, 2), description(1, 3)], &map, 3);
+    let (built, report) = built(&[stable.clone()], &map, BuildOptions::default()).expect("two pipelines");
+    assert_eq!(report.total(), 2);
+    for (name, bytes) in [("run.hobstable", stable), ("game.stable.hobpipe", built)] {
+        let path = folder.join(name);
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::create_dir_all(&folder).expect("the folder can be made");
+            std::fs::write(&path, &bytes).expect("the file can be written");
+        }
+        assert_eq!(std::fs::read(&path).expect("the file is checked in"), bytes, "{name}");
+    }
+}

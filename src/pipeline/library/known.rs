@@ -30,6 +30,8 @@ struct Fact {
     flags: AtomicU8,
     /// Frame of the first use.
     first_frame: AtomicU32,
+    /// Build time in microseconds. 0: unknown.
+    build_us: AtomicU32,
     description: OnceLock<Shared<Description>>,
 }
 
@@ -111,6 +113,18 @@ impl Known {
     /// Frame of the first use.
     pub fn first_frame(&self, index: u32) -> u32 {
         self.facts.get(index as usize).map_or(0, |fact| fact.first_frame.load(Relaxed))
+    }
+
+    /// Set the build time in microseconds.
+    pub fn set_build_us(&self, index: u32, build_us: u64) {
+        if let Some(fact) = self.facts.get(index as usize) {
+            fact.build_us.store(u32::try_from(build_us).unwrap_or(u32::MAX), Relaxed);
+        }
+    }
+
+    /// Build time in microseconds. 0: unknown.
+    pub fn build_us(&self, index: u32) -> u32 {
+        self.facts.get(index as usize).map_or(0, |fact| fact.build_us.load(Relaxed))
     }
 
     /// True once: the pipeline is needed and must be requested.

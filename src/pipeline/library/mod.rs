@@ -30,15 +30,16 @@ mod tests;
 mod work;
 
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::precompile::{self, Entry, Precompiler, Sighting, State};
-use super::{DescriptionRef, Identity, Loaded, Mask, PipelineKey, UserCache};
+use super::recording::{Recorder, RunInfo};
+use super::{DescriptionRef, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan, UserCache};
 use crate::base::{
     Id, Level, Result, Shared, SharedDyn, Text, host_log, thread_number, try_collect, try_path_join, try_push,
-    try_string,
+    try_string, try_to_vec,
 };
 use crate::executor::Executor;
 use crate::quarantine::{self, Quarantine};
@@ -62,8 +63,12 @@ pub struct Options {
     pub environment: u64,
     /// The precompiler.
     pub precompile: precompile::Options,
+    /// The file system of all files.
+    pub io: SharedIo,
     /// Directory of the user's cache and of bans. `None`: nothing outlives the process.
-    pub directory: Option<(SharedIo, PathBuf)>,
+    pub directory: Option<PathBuf>,
+    /// A new file that records this run. `None`: no recording.
+    pub recording: Option<PathBuf>,
     /// Limit and age of the user's cache.
     pub store: store::Options,
     /// Keep pipelines that the shipped cache lacks for the next start. Default: true.
@@ -98,6 +103,7 @@ pub struct CacheEntry<'a> {
 /// The state of a library. Background tasks own it, too.
 pub struct Core {
     identity: Identity,
+    io: SharedIo,
     environment: u64,
     precompiler: Precompiler,
     known: Known,
@@ -133,11 +139,12 @@ impl Drop for Library {
 impl Core {
     /// Reads the user's cache and the files of bans.
     fn open(options: Options) -> Result<(Self, Loaded)> {
-        let Options { identity, version, environment, precompile, directory, store, keeps_user_cache, .. } = options;
+        let Options { identity, version, environment, precompile, io, directory, store, keeps_user_cache, .. } =
+            options;
         let mask = precompile.masks.regular.0.map(AtomicU64::new);
         let precompiler = Precompiler::new(precompile)?;
         let (mut quarantine, mut cache) = (None, None);
-        if let Some((io, directory)) = directory {
+        if let Some(directory) = directory {
             let bans = quarantine::Options {
                 ban_at: options.ban_at,
                 read_only: store.read_only,
@@ -146,15 +153,29 @@ impl Core {
             };
             quarantine = Some(Quarantine::open_on(io.clone(), &try_path_join(&directory, "quarantine")?, bans)?);
             if keeps_user_cache {
-                cache = Some(UserCache::open(io, &directory, &identity, &version, store)?);
+                cache = Some(UserCache::open(io.clone(), &directory, &identity, &version, store)?);
             }
         }
+        let recorder = match options.recording {
+            None => None,
+            Some(path) => {
+                let run = RunInfo {
+                    identity: identity.try_clone()?,
+                    version: try_string(&version)?,
+                    run: run_id(&io),
+                    started: (store.now)(),
+                    ..RunInfo::default()
+                };
+                Some(Recorder::create(&io, &path, &run)?)
+            }
+        };
         let core = Self {
             identity,
             environment,
             precompiler,
             known: Known::default(),
-            saving: Saving::new(cache)?,
+            io,
+            saving: Saving::new(cache, recorder)?,
             quarantine,
             compiler: options.compiler,
             workers: Workers::new(options.executor),
@@ -189,6 +210,37 @@ impl Core {
         })
     }
 
+    /// [`Library::open_cache`] without the background.
+    fn add_shipped(&self, shipped: &Shipped) -> Result<ShippedScan> {
+        let scan = shipped.for_each(|pipeline| {
+            let entry = CacheEntry {
+                key: pipeline.key,
+                description: pipeline.description,
+                masks: pipeline.uses.masks.as_slice(),
+                first_frame: (pipeline.uses.runs > 0).then(|| pipeline.uses.mean_first_frame()),
+                times_used: pipeline.uses.times,
+                build_us: pipeline.uses.mean_build_us(),
+                sightings: &[],
+            };
+            self.add_entry(&entry, Origin::Shipped).map(drop)
+        })?;
+        let (path, guid) = (shipped.path().display(), u128::from_be_bytes(shipped.info().guid));
+        let (entries, written) = (scan.entries, shipped.info().total());
+        host_log(Level::Info, format_args!("opened '{path}' {guid:032x} with {entries} pipelines"));
+        if scan.missing > 0 {
+            let missing = scan.missing;
+            host_log(
+                Level::Warning,
+                format_args!(
+                    "'{path}' is damaged: {missing} of {written} pipelines are missing; install the game again"
+                ),
+            );
+        }
+        let queued = self.precompiler.counts().remaining();
+        host_log(Level::Info, format_args!("{queued} of {} pipelines are queued", self.precompiler.len()));
+        Ok(scan)
+    }
+
     fn add_entry(&self, entry: &CacheEntry<'_>, origin: Origin) -> Result<bool> {
         entry.description.check()?;
         let hashes = try_collect(entry.description.shaders.iter().map(|shader| shader.hash))?;
@@ -210,6 +262,11 @@ impl Core {
             self.precompiler.settle(&entry.key, State::Banned)?;
         }
         Ok(is_new)
+    }
+
+    /// The current mask.
+    fn mask(&self) -> Mask {
+        Mask(self.mask.each_ref().map(|word| word.load(Relaxed)))
     }
 
     /// The state of a pipeline, without a use.
@@ -249,7 +306,7 @@ impl Core {
     /// Write what waits to be kept, on this thread, and wait for the disk.
     pub fn flush(&self) -> Result<()> {
         self.save()?;
-        self.saving.flush()
+        self.saving.flush(&self.known, &self.precompiler)
     }
 
     /// Bytes held.
@@ -279,6 +336,23 @@ impl Library {
         added.map(|()| count)
     }
 
+    /// Open a shipped cache, and start to compile the pipelines that the masks select. A cache of another project, shader
+    /// format or graphics API is refused by name. Waits for the file. After an error the pipelines before it stay.
+    pub fn open_cache(&self, path: &Path) -> Result<ShippedScan> {
+        self.open_shipped(&Shipped::open(&self.io, path, &self.identity)?)
+    }
+
+    /// [`open_cache`](Self::open_cache) of a cache in memory, such as a file of an archive.
+    pub fn open_cache_bytes(&self, bytes: &[u8]) -> Result<ShippedScan> {
+        self.open_shipped(&Shipped::of_bytes(try_to_vec(bytes)?, Path::new("the cache in memory"), &self.identity)?)
+    }
+
+    fn open_shipped(&self, shipped: &Shipped) -> Result<ShippedScan> {
+        let scan = self.add_shipped(shipped);
+        self.serve();
+        scan
+    }
+
     /// Begin a frame: grant the next batch of compiles. `budget_us` replaces the mode's limit of time.
     pub fn begin_frame(&self, budget_us: Option<u64>) {
         self.frame.store(self.frame.load(Relaxed).wrapping_add(1), Relaxed);
@@ -305,7 +379,7 @@ impl Library {
         if self.known.note_first_use(index, self.frame.load(Relaxed)) {
             self.counters.used(self.known.origin(index), state);
             self.precompiler.note_use(key);
-            self.saving.used(index);
+            self.saving.used(index, self.mask());
         }
         if !state.is_final() && self.known.must_request(index) {
             self.precompiler.request(key);
@@ -319,7 +393,7 @@ impl Library {
         description.check()?;
         let key = description.key();
         let hashes = try_collect(description.shaders.iter().map(|shader| shader.hash))?;
-        let (mask, frame) = (Mask(self.mask.each_ref().map(|word| word.load(Relaxed))), self.frame.load(Relaxed));
+        let (mask, frame) = (self.mask(), self.frame.load(Relaxed));
         let planned = Entry {
             key,
             kind: description.kind,
@@ -333,13 +407,20 @@ impl Library {
         let (index, _) = self.known.add(&self.precompiler, &planned, description)?;
         self.precompiler.settle(&key, State::Ready)?;
         let was_used = !self.known.note_first_use(index, frame);
+        self.known.set_build_us(index, build_us);
+        if !was_used {
+            // The use was not counted, because the pipeline was unknown.
+            self.known.uses.note_use(index, thread_number());
+        }
         let origin = self.known.origin(index);
         self.counters.built_by_host(origin, was_used, build_us);
         if origin.is_none() && self.known.set_origin(index, Origin::Host) {
             let number = u32::from_le_bytes([key.0[0], key.0[1], key.0[2], key.0[3]]);
             host_log(Level::Info, format_args!("new {} pipeline {number}", description.kind.name()));
-            self.saving.save(index, mask, build_us);
+            self.saving.save(index, mask);
             self.serve();
+        } else if !was_used {
+            self.saving.used(index, mask);
         }
         Ok(key)
     }
@@ -383,13 +464,21 @@ impl Library {
 
 impl Options {
     /// Options of a game. Everything stays in memory.
-    pub fn new(identity: Identity, version: &str, compiler: SharedDyn<dyn Compiler>, now: fn() -> u64) -> Result<Self> {
+    pub fn new(
+        identity: Identity,
+        version: &str,
+        compiler: SharedDyn<dyn Compiler>,
+        io: SharedIo,
+        now: fn() -> u64,
+    ) -> Result<Self> {
         Ok(Self {
             identity,
             version: try_string(version)?,
             environment: 0,
             precompile: precompile::Options::default(),
+            io,
             directory: None,
+            recording: None,
             store: store::Options::new(now),
             keeps_user_cache: true,
             ban_at: 2,
@@ -397,6 +486,14 @@ impl Options {
             compiler,
         })
     }
+}
+
+/// A number that no other run has.
+fn run_id(io: &SharedIo) -> [u8; 16] {
+    let words = [io.nonce(), io.nonce()].map(u64::to_le_bytes);
+    let mut id = [0; 16];
+    id.copy_from_slice(words.as_flattened());
+    id
 }
 
 /// A list that takes what fits into its memory, so that a frame never allocates.

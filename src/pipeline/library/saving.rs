@@ -1,4 +1,5 @@
-//! The user's cache, written in the background. Frames leave numbers in lists whose memory was allocated before.
+//! The user's cache and the recording of a run, written in the background. Frames leave numbers in lists whose memory was
+//! allocated before.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,35 +7,50 @@ use super::known::Known;
 use super::push_if_room;
 use crate::base::{Result, Text, error, try_push};
 use crate::pipeline::precompile::Precompiler;
+use crate::pipeline::recording::{FirstUse, LaterUses, Recorder};
 use crate::pipeline::{Loaded, Mask, UserCache, UserEntry};
 
-/// First uses that wait to be noted. More are dropped: their entries age sooner.
+/// First uses that wait to be noted. More are dropped without a recording: their entries of the user's cache age sooner.
+/// With a recording the list grows.
 const USES: usize = 4096;
 
-/// A pipeline that the host built, to be kept.
-struct New {
+/// The first use of a pipeline in this run.
+#[derive(Clone, Copy)]
+struct First {
     index: u32,
     mask: Mask,
-    build_us: u64,
+    /// No cache had it.
+    is_new: bool,
 }
 
 #[derive(Default)]
 struct Waiting {
-    new: Vec<New>,
-    used: Vec<u32>,
+    first: Vec<First>,
+    /// How many of them no cache had.
+    new: usize,
     /// Pipelines that were lost because memory ran out.
     lost: u64,
     /// Writing failed. It is tried again with the next pipeline, or by a flush.
     has_failed: bool,
 }
 
-/// Pipelines that wait to be kept, and the cache that keeps them.
+/// The files. `None`: nothing is kept, or recorded.
+#[derive(Default)]
+struct Files {
+    cache: Option<UserCache>,
+    recorder: Option<Recorder>,
+    /// Pipelines in the recording, and the uses that it has.
+    recorded: Vec<(First, u64)>,
+}
+
+/// First uses that wait to be written, and the files they are written to.
 #[derive(Default)]
 pub struct Saving {
     waiting: Mutex<Waiting>,
-    /// Held while files are written. `None`: nothing is kept.
-    cache: Mutex<Option<UserCache>>,
+    /// Held while files are written.
+    files: Mutex<Files>,
     is_on: bool,
+    is_recording: bool,
 }
 
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -42,103 +58,133 @@ fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Saving {
-    pub fn new(cache: Option<UserCache>) -> Result<Self> {
-        let (is_on, mut waiting) = (cache.is_some(), Waiting::default());
+    pub fn new(cache: Option<UserCache>, recorder: Option<Recorder>) -> Result<Self> {
+        let (is_recording, mut waiting) = (recorder.is_some(), Waiting::default());
+        let is_on = is_recording || cache.is_some();
         if is_on {
-            waiting.used.try_reserve_exact(USES)?;
+            waiting.first.try_reserve_exact(USES)?;
         }
-        Ok(Self { waiting: Mutex::new(waiting), cache: Mutex::new(cache), is_on })
+        let files = Files { cache, recorder, recorded: Vec::new() };
+        Ok(Self { waiting: Mutex::new(waiting), files: Mutex::new(files), is_on, is_recording })
     }
 
-    /// The effect of `work` on the cache. Nothing without a cache.
+    /// The effect of `work` on the user's cache. Nothing without a cache.
     pub fn with_cache(&self, work: impl FnOnce(&mut UserCache) -> Result<Loaded>) -> Result<Loaded> {
-        locked(&self.cache).as_mut().map_or(Ok(Loaded::default()), work)
+        locked(&self.files).cache.as_mut().map_or(Ok(Loaded::default()), work)
     }
 
-    /// A pipeline was used for the first time.
-    pub fn used(&self, index: u32) {
-        if self.is_on {
-            push_if_room(&mut locked(&self.waiting).used, index);
-        }
-    }
-
-    /// Keep a pipeline that the host built.
-    pub fn save(&self, index: u32, mask: Mask, build_us: u64) {
+    /// A pipeline of a cache was used for the first time.
+    pub fn used(&self, index: u32, mask: Mask) {
         if self.is_on {
             let mut waiting = locked(&self.waiting);
-            waiting.has_failed = false;
-            if try_push(&mut waiting.new, New { index, mask, build_us }).is_err() {
-                waiting.lost += 1;
+            let first = First { index, mask, is_new: false };
+            if !push_if_room(&mut waiting.first, first) && self.is_recording {
+                waiting.lost += u64::from(try_push(&mut waiting.first, first).is_err());
             }
         }
     }
 
-    /// Whether something waits.
+    /// Keep a pipeline that the host built, and that no cache had.
+    pub fn save(&self, index: u32, mask: Mask) {
+        if self.is_on {
+            let mut waiting = locked(&self.waiting);
+            waiting.has_failed = false;
+            match try_push(&mut waiting.first, First { index, mask, is_new: true }) {
+                Ok(()) => waiting.new += 1,
+                Err(_) => waiting.lost += 1,
+            }
+        }
+    }
+
+    /// Whether something should be written now.
     pub fn has_work(&self) -> bool {
         self.is_on && {
             let waiting = locked(&self.waiting);
-            !waiting.has_failed && (!waiting.new.is_empty() || waiting.used.len() > USES / 2)
+            !waiting.has_failed && (waiting.new > 0 || waiting.first.len() > USES / 2)
         }
     }
 
     /// Write what waits. Waits for files. After an error the rest still waits.
     pub fn write(&self, known: &Known, precompiler: &Precompiler) -> Result<()> {
-        let mut cache = locked(&self.cache);
-        let Some(cache) = cache.as_mut() else { return Ok(()) };
+        let files = &mut *locked(&self.files);
         loop {
-            // Nothing is allocated here, and frames wait for a swap of pointers at most.
-            let Some(new) = locked(&self.waiting).new.pop() else { break };
-            if let Err(why) = put(cache, known, precompiler, &new) {
+            // Nothing is allocated here, so that a frame waits for some instructions at most.
+            let mut waiting = locked(&self.waiting);
+            let Some(first) = waiting.first.pop() else { return Ok(()) };
+            waiting.new -= usize::from(first.is_new);
+            drop(waiting);
+            if let Err(why) = files.write(known, precompiler, first) {
                 let mut waiting = locked(&self.waiting);
                 waiting.has_failed = true;
                 // The list kept its memory, unless another thread has filled it.
-                waiting.lost += u64::from(try_push(&mut waiting.new, new).is_err());
+                match try_push(&mut waiting.first, first) {
+                    Ok(()) => waiting.new += usize::from(first.is_new),
+                    Err(_) => waiting.lost += 1,
+                }
                 return Err(why);
             }
         }
-        loop {
-            let Some(index) = locked(&self.waiting).used.pop() else { break };
-            if let Some(key) = precompiler.key(index) {
-                cache.touch(&key)?;
-            }
-        }
-        Ok(())
     }
 
-    /// Wait until everything written is on the disk.
-    pub fn flush(&self) -> Result<()> {
-        locked(&self.cache).as_mut().map_or(Ok(()), UserCache::flush)?;
+    /// Record how often pipelines were used, and wait until everything written is on the disk.
+    pub fn flush(&self, known: &Known, precompiler: &Precompiler) -> Result<()> {
+        locked(&self.files).flush(known, precompiler)?;
         match std::mem::take(&mut locked(&self.waiting).lost) {
             0 => Ok(()),
-            lost => Err(error!(OutOfMemory, "{lost} pipelines were not kept for the next start: out of memory")),
+            lost => Err(error!(OutOfMemory, "{lost} pipelines were not kept or recorded: out of memory")),
         }
     }
 
     /// Why nothing can be kept, if so.
     pub fn problem(&self) -> Option<Text<232>> {
         // While files are written, the answer is that of the next call.
-        self.cache.try_lock().ok()?.as_ref()?.problem()
+        self.files.try_lock().ok()?.cache.as_ref()?.problem()
     }
 
     /// Bytes held.
     pub fn memory_used(&self) -> u64 {
-        let waiting = locked(&self.waiting);
-        let lists = waiting.new.capacity() * size_of::<New>() + waiting.used.capacity() * size_of::<u32>();
-        drop(waiting);
-        lists as u64
-            + self.cache.try_lock().ok().and_then(|cache| cache.as_ref().map(UserCache::memory_used)).unwrap_or(0)
+        let lists = locked(&self.waiting).first.capacity() * size_of::<First>();
+        let files = self.files.try_lock().ok();
+        lists as u64 + files.and_then(|files| files.cache.as_ref().map(UserCache::memory_used)).unwrap_or(0)
     }
 }
 
-fn put(cache: &mut UserCache, known: &Known, precompiler: &Precompiler, new: &New) -> Result<()> {
-    let (Some(key), Some(description)) = (precompiler.key(new.index), known.description(new.index)) else {
-        return Ok(());
-    };
-    let entry = UserEntry {
-        description: description.borrow(),
-        masks: &[new.mask],
-        first_frame: known.first_frame(new.index),
-        build_us: u32::try_from(new.build_us).unwrap_or(u32::MAX),
-    };
-    cache.put(&key, &entry).map(drop)
+impl Files {
+    fn write(&mut self, known: &Known, precompiler: &Precompiler, first: First) -> Result<()> {
+        let (Some(key), Some(description)) = (precompiler.key(first.index), known.description(first.index)) else {
+            return Ok(());
+        };
+        let (frame, build_us) = (known.first_frame(first.index), known.build_us(first.index));
+        if let Some(cache) = &mut self.cache {
+            if first.is_new {
+                let (description, masks) = (description.borrow(), &[first.mask]);
+                cache.put(&key, &UserEntry { description, masks, first_frame: frame, build_us })?;
+            } else {
+                cache.touch(&key)?;
+            }
+        }
+        if let Some(recorder) = &mut self.recorder {
+            self.recorded.try_reserve(1)?;
+            let description = description.borrow();
+            recorder.record(&FirstUse { key, description, mask: first.mask, frame: frame.into(), build_us })?;
+            self.recorded.push((first, 1));
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, known: &Known, precompiler: &Precompiler) -> Result<()> {
+        if let Some(recorder) = &mut self.recorder {
+            let mut later = Vec::new();
+            for (first, recorded) in &mut self.recorded {
+                let times = known.uses.uses(first.index).saturating_sub(*recorded);
+                if let Some(key) = precompiler.key(first.index).filter(|_| times > 0) {
+                    try_push(&mut later, LaterUses { key, times, mask: first.mask })?;
+                    *recorded += times;
+                }
+            }
+            recorder.record_uses(&later)?;
+            recorder.sync()?;
+        }
+        self.cache.as_mut().map_or(Ok(()), UserCache::flush)
+    }
 }

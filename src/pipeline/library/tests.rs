@@ -9,7 +9,7 @@ use crate::executor::{self, Background};
 use crate::pipeline::precompile::{CurrentMasks, Job, Mode, Policy};
 use crate::pipeline::{Description, Schema, ShaderHash, ShaderRef};
 use crate::store::fault_io::FaultDisk;
-use crate::store::io::share;
+use crate::store::io::{OsIo, share};
 use crate::testing::allocator::allocations;
 
 const NOW: u64 = 1_800_000_000;
@@ -61,12 +61,11 @@ fn key(number: u8) -> PipelineKey {
 fn options(driver: &Shared<Driver>) -> Options {
     let identity = Identity::new("game", "spirv", 3).expect("valid");
     let host = Shared::into_dyn(Shared::try_new(Host(driver.clone())).unwrap(), |host| -> &dyn Compiler { host });
-    Options::new(identity, "1.0", host, || NOW).expect("memory")
+    Options::new(identity, "1.0", host, share(OsIo).unwrap(), || NOW).expect("memory")
 }
 
 fn on(disk: &FaultDisk, driver: &Shared<Driver>) -> Options {
-    let directory = Some((share(disk.process()).unwrap(), PathBuf::from("cache")));
-    Options { directory, ..options(driver) }
+    Options { io: share(disk.process()).unwrap(), directory: Some(PathBuf::from("cache")), ..options(driver) }
 }
 
 fn driver() -> Shared<Driver> {
@@ -168,8 +167,7 @@ fn pipeline_that_crashed_the_process_twice_is_banned() {
     let (disk, driver) = (FaultDisk::default(), driver());
     for crash in 0..3 {
         let process = disk.process();
-        let directory = Some((share(process.clone()).unwrap(), PathBuf::from("cache")));
-        let library = opened(Options { directory, ..options(&driver) }, 1);
+        let library = opened(Options { io: share(process.clone()).unwrap(), ..on(&disk, &driver) }, 1);
         if crash == 2 {
             assert_eq!(library.use_pipeline(&key(0)), State::Banned);
             library.begin_frame(None);
@@ -260,9 +258,7 @@ fn closed_library_calls_the_host_no_more() {
 #[test]
 fn unwritable_directory_is_a_problem_but_no_failure() {
     let (disk, driver) = (FaultDisk::default(), driver());
-    let process = disk.process();
-    let directory = Some((share(process.clone()).unwrap(), PathBuf::from("cache")));
-    let library = opened(Options { directory, ..options(&driver) }, 2);
+    let library = opened(on(&disk, &driver), 2);
     disk.set_space(Some(0));
     library.add(description(9).borrow(), 1).expect("memory");
     let why = library.flush().expect_err("the disk is full");
@@ -337,4 +333,80 @@ fn eight_threads_use_add_and_compile_together() {
     drop(library);
     assert_eq!(Library::open(on(&disk, &driver)).expect("it opens").1.entries, 10);
     assert!(disk.files().iter().all(|path| path.starts_with(Path::new("cache"))));
+}
+
+/// The whole way: a run is recorded, expanded, built, and the next run precompiles it.
+#[test]
+fn recorded_run_becomes_a_shipped_cache_that_leaves_nothing_to_miss() {
+    use crate::pipeline::build::{Build, BuildOptions};
+    use crate::pipeline::keys::{KeyLine, KeyMapBuilder};
+    use crate::pipeline::recording::{Merged, Recording};
+    use crate::pipeline::stable::{Expansion, StableFile};
+    let (disk, driver) = (FaultDisk::default(), driver());
+    let recording = |options: Options| Options { recording: Some(PathBuf::from("cache/run.rec.hobpipe")), ..options };
+    let off = || Options { keeps_user_cache: false, ..on(&disk, &driver) };
+    let io = share(disk.process()).unwrap();
+    io.create_directory(Path::new("cache")).expect("nothing is in the way");
+    let library = opened(recording(off()), 3);
+    library.begin_frame(None);
+    library.compile_for(Duration::MAX);
+    library.set_masks(CurrentMasks { regular: Mask::of_bits(5), ..CurrentMasks::default() }).expect("memory");
+    (0..10).for_each(|number| {
+        if library.use_pipeline(&key(number)) == State::Unknown {
+            library.add(description(number).borrow(), 100).expect("memory");
+        }
+        (0..4).for_each(|_| _ = library.use_pipeline(&key(number)));
+    });
+    drop(library);
+
+    let run = Recording::open(&io, Path::new("cache/run.rec.hobpipe")).expect("it was written");
+    let mut merged = Merged::default();
+    assert_eq!(merged.add(&run).expect("readable").damaged, 0);
+    let mut uses = Vec::new();
+    merged
+        .for_each(|pipeline| {
+            assert_eq!(pipeline.uses.masks.as_slice(), [Mask::of_bits(5)]);
+            uses.push(pipeline.uses.times);
+            Ok(())
+        })
+        .expect("memory");
+    uses.sort_unstable();
+    // The host's own builds count as a use, before four more.
+    assert_eq!(uses, [5; 10]);
+
+    let mut keys = KeyMapBuilder::default();
+    for number in 0..12 {
+        let key = format!("material {number}");
+        keys.add(&KeyLine { hash: ShaderHash([number; 20]), stage: 0, key: &key }).expect("memory");
+    }
+    let keys = keys.finish().expect("memory");
+    let mut expansion = Expansion::like(&run).expect("memory");
+    assert!(expansion.add(&run).expect("readable"));
+    let expanded = expansion.finish(&keys, &io, Path::new("cache/a.hobstable")).expect("there is space");
+    assert!(expanded.unresolved.is_empty());
+    let identity = Identity::new("game", "spirv", 3).expect("valid");
+    let mut build = Build::new(&identity, "1.1", &keys, BuildOptions::default()).expect("memory");
+    assert!(
+        build.add(&StableFile::open(&io, Path::new("cache/a.hobstable")).expect("it was written")).expect("readable")
+    );
+    let report = build.finish(&io, Path::new("cache/game.stable.hobpipe")).expect("there is space");
+    assert_eq!(report.total(), 10);
+
+    let (library, _) = Library::open(off()).expect("it opens");
+    let scan = library.open_cache(Path::new("cache/game.stable.hobpipe")).expect("it was written");
+    assert_eq!((scan.entries, scan.missing), (10, 0));
+    while library.precompiler().counts().remaining() > 0 {
+        library.begin_frame(None);
+        library.compile_for(Duration::MAX);
+    }
+    assert!((0..10).all(|number| library.use_pipeline(&key(number)) == State::Ready));
+    let coverage = library.coverage();
+    assert_eq!((coverage.opened, coverage.ready, coverage.missed, coverage.unknown), (10, 10, 0, 0));
+    let bytes = disk.read(Path::new("cache/game.stable.hobpipe")).expect("it was written");
+    assert_eq!(library.open_cache_bytes(&bytes).expect("whole").entries, 10);
+    assert_eq!(library.coverage().opened, 10);
+    let why = library.open_cache(Path::new("cache/a.hobstable")).expect_err("another kind");
+    assert!(why.sentence().contains("a stable file"), "{why}");
+    // A recording never replaces a file.
+    assert!(Library::open(recording(off())).is_err());
 }

@@ -122,6 +122,9 @@ impl Drop for Running<'_> {
             }
         }
         let took_us = u64::try_from(self.watch.passed().as_micros()).unwrap_or(u64::MAX);
+        if self.outcome == Outcome::Ok {
+            self.library.known.set_build_us(self.job.index, took_us);
+        }
         let finished = self.library.precompiler.finish(self.job, self.outcome, took_us);
         if self.outcome == Outcome::Cancelled {
             self.library.known.forget_request(self.job.index);
