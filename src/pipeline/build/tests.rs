@@ -359,7 +359,7 @@ fn stable_and_built_files_match_the_golden_ones() {
     let map =
         keys([(1, 0, "Rock,Static,Vertex".into()), (2, 4, "Rock,Static,Pixel".into()), (3, 4, "Sky,Pixel".into())]);
     let stable = stable(1, &[description(1, 2), description(1, 3)], &map, 3);
-    let (built, report) = built(&[stable.clone()], &map, BuildOptions::default()).expect("two pipelines");
+    let (built, report) = built(std::slice::from_ref(&stable), &map, BuildOptions::default()).expect("two pipelines");
     assert_eq!(report.total(), 2);
     for (name, bytes) in [("run.hobstable", stable), ("game.stable.hobpipe", built)] {
         let path = folder.join(name);
