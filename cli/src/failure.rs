@@ -1,7 +1,8 @@
 //! Errors and exit codes.
 
-use std::fmt;
+use std::path::Path;
 use std::process::ExitCode;
+use std::{fmt, io};
 
 use hobgoblin::base;
 
@@ -42,6 +43,11 @@ impl fmt::Display for Failure {
             Self::Interrupted => "interrupted: no file was changed by half",
         })
     }
+}
+
+/// A file or directory cannot be read.
+pub fn cannot_read(path: &Path, why: &io::Error) -> Failure {
+    Failure::File(format!("cannot read '{}': {why}", path.display()))
 }
 
 impl From<base::Error> for Failure {

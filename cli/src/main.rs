@@ -3,6 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `cache` | directories and bundles of programs |
+//! | `pipelines` | recordings, key maps, stable files and shipped caches |
 //! | `profile` | measured costs of options |
 //! | `report` | the answer of a command: a table for people, or JSON |
 //! | `progress` | progress bars |
@@ -14,6 +15,7 @@ mod cache;
 mod failure;
 mod interrupt;
 mod numbers;
+mod pipelines;
 mod profile;
 mod progress;
 mod report;
@@ -43,6 +45,9 @@ enum Command {
     /// Directories and bundles of compiled shader programs.
     #[command(subcommand)]
     Cache(cache::Command),
+    /// Recordings, key maps, stable files and shipped caches of pipelines.
+    #[command(subcommand)]
+    Pipelines(pipelines::Command),
     /// Profiles: measured costs of options.
     #[command(subcommand)]
     Profile(profile::Command),
@@ -53,6 +58,7 @@ fn main() -> ExitCode {
     interrupt::watch();
     let done = match command {
         Command::Cache(command) => cache::run(command, &output),
+        Command::Pipelines(command) => pipelines::run(command, &output),
         Command::Profile(command) => profile::run(command, &output),
     };
     done.unwrap_or_else(|failure: Failure| {

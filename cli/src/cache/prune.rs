@@ -8,7 +8,7 @@ use hobgoblin::store::{Options, Store};
 use serde::Serialize;
 
 use super::source::{self, SecretFile};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, cannot_read};
 use crate::numbers::{now, parse_environment, parse_size, size};
 use crate::progress::Progress;
 use crate::report::Report;
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Pruned> {
         secret: arguments.secret.read()?,
         ..Options::new(now)
     };
-    std::fs::metadata(path).map_err(|why| source::cannot_read(path, &why))?;
+    std::fs::metadata(path).map_err(|why| cannot_read(path, &why))?;
     let mut store = source::open_for_changes(path, options)?;
     let before = store.statistics();
     let progress = Progress::unknown("removing", is_quiet);

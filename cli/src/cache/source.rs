@@ -8,7 +8,7 @@ use hobgoblin::quarantine::{self, Quarantine};
 use hobgoblin::store::io::{OsIo, share};
 use hobgoblin::store::{Bundle, Options, Secret, Store};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, cannot_read};
 use crate::numbers::now;
 
 /// The secret of a directory.
@@ -62,8 +62,4 @@ pub fn open_for_changes(path: &Path, options: Options) -> Result<Store> {
 pub fn strikes(path: &Path, secret: Option<Secret>) -> Result<Quarantine> {
     let options = quarantine::Options { read_only: true, secret, ..quarantine::Options::at(now()) };
     Ok(Quarantine::open(&path.join("quarantine"), options)?)
-}
-
-pub fn cannot_read(path: &Path, why: &std::io::Error) -> Failure {
-    Failure::File(format!("cannot read '{}': {why}", path.display()))
 }

@@ -1,0 +1,91 @@
+//! Contents of a shipped cache.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use hobgoblin::pipeline::Shipped;
+use serde::Serialize;
+
+use super::inputs::files;
+use crate::failure::Result;
+use crate::numbers::{hex, size};
+use crate::report::Report;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// A shipped cache (*.stable.hobpipe).
+    path: PathBuf,
+}
+
+#[derive(Serialize)]
+pub struct Info {
+    path: PathBuf,
+    guid: String,
+    project: String,
+    format: String,
+    api: u32,
+    version: String,
+    graphics: u64,
+    compute: u64,
+    ray_tracing: u64,
+    /// Pipelines that can be read.
+    pipelines: u64,
+    /// Pipelines that were written and cannot be read.
+    missing: u64,
+    /// Pipelines that recordings used.
+    recorded: u64,
+    /// Distinct usage masks.
+    masks: usize,
+    bytes: u64,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Info> {
+    let file = Shipped::any(&files()?, &arguments.path)?;
+    let (mut masks, mut recorded) = (std::collections::BTreeSet::new(), 0);
+    let scan = file.for_each(|pipeline| {
+        masks.extend(pipeline.uses.masks.as_slice().iter().copied());
+        recorded += u64::from(pipeline.uses.runs > 0);
+        Ok(())
+    })?;
+    let info = file.info();
+    let [graphics, compute, ray_tracing] = info.written;
+    Ok(Info {
+        path: arguments.path.clone(),
+        guid: hex(&info.guid),
+        project: info.identity.project.clone(),
+        format: info.identity.format.clone(),
+        api: info.identity.api,
+        version: info.version.clone(),
+        graphics,
+        compute,
+        ray_tracing,
+        pipelines: scan.entries,
+        missing: scan.missing,
+        recorded,
+        masks: masks.len(),
+        bytes: file.length(),
+    })
+}
+
+impl Report for Info {
+    fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        let Self { project, format, api, version, graphics, compute, ray_tracing, .. } = self;
+        writeln!(to, "'{}' {}, {}", self.path.display(), self.guid, size(self.bytes))?;
+        writeln!(to, "project {project}, format {format}, graphics API {api}, version '{version}'")?;
+        writeln!(
+            to,
+            "{} pipelines (graphics {graphics}, compute {compute}, ray tracing {ray_tracing})",
+            self.pipelines
+        )?;
+        writeln!(to, "{} were recorded, with {} distinct usage masks", self.recorded, self.masks)?;
+        if self.missing > 0 {
+            writeln!(to, "{} pipelines are missing: the file is damaged, build it again", self.missing)?;
+        }
+        Ok(())
+    }
+
+    fn has_findings(&self) -> bool {
+        self.missing > 0
+    }
+}

@@ -1,0 +1,49 @@
+//! Recordings, key maps, stable files and shipped caches of pipelines.
+//!
+//! | file | content |
+//! |---|---|
+//! | `record_info` | contents of recordings |
+//! | `keys` | key maps from and to CSV |
+//! | `expand` | recordings become a stable file |
+//! | `build` | stable files become the shipped cache |
+//! | `info` | contents of a shipped cache |
+//! | `inputs` | files and patterns of arguments |
+
+mod build;
+mod expand;
+mod info;
+mod inputs;
+mod keys;
+mod record_info;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::failure::Result;
+use crate::report::Output;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Show recordings (*.rec.hobpipe), and the number of pipelines in all of them.
+    RecordInfo(record_info::Arguments),
+    /// Convert key maps (*.hobkeys) from and to CSV.
+    #[command(subcommand)]
+    Keys(keys::Command),
+    /// Express recordings in stable keys, with the key map of the build that recorded them.
+    Expand(expand::Arguments),
+    /// Build the shipped cache from stable files, with the key map of this build.
+    Build(build::Arguments),
+    /// Show a shipped cache. The exit code is 1 if pipelines are missing.
+    Info(info::Arguments),
+}
+
+pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
+    match command {
+        Command::RecordInfo(arguments) => output.print(&record_info::run(&arguments, output.quiet)?),
+        Command::Keys(command) => keys::run(command, output),
+        Command::Expand(arguments) => output.print(&expand::run(&arguments, output.quiet)?),
+        Command::Build(arguments) => output.print(&build::run(&arguments, output.quiet)?),
+        Command::Info(arguments) => output.print(&info::run(&arguments)?),
+    }
+}

@@ -1,0 +1,99 @@
+//! Contents of recordings.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
+use serde::Serialize;
+
+use super::inputs::{expanded, files};
+use crate::failure::Result;
+use crate::numbers::{age, now};
+use crate::progress::Progress;
+use crate::report::{Report, table};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Recordings, or patterns of them.
+    #[arg(required = true)]
+    recordings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Run {
+    path: PathBuf,
+    project: String,
+    format: String,
+    api: u32,
+    version: String,
+    /// Seconds since 1970.
+    started: u64,
+    pipelines: u64,
+    uses: u64,
+    damaged: u64,
+    is_truncated: bool,
+}
+
+#[derive(Serialize)]
+pub struct RecordInfo {
+    recordings: Vec<Run>,
+    /// Distinct pipelines of all of them.
+    pipelines: u64,
+}
+
+pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<RecordInfo> {
+    let (io, mut merged, mut recordings) = (files()?, Merged::default(), Vec::new());
+    let paths = expanded(&arguments.recordings)?;
+    let progress = Progress::new("reading", paths.len() as u64, is_quiet);
+    for path in paths {
+        let recording = Recording::open(&io, &path)?;
+        let (mut pipelines, mut uses) = (0, 0);
+        recording.for_each(|record| {
+            match record {
+                Recorded::First(_) => {
+                    pipelines += 1;
+                    uses += 1;
+                }
+                Recorded::Later(later) => uses += later.times,
+            }
+            Ok(())
+        })?;
+        let scan = merged.add(&recording)?;
+        let run = recording.run();
+        recordings.push(Run {
+            path,
+            project: run.identity.project.clone(),
+            format: run.identity.format.clone(),
+            api: run.identity.api,
+            version: run.version.clone(),
+            started: run.started,
+            pipelines,
+            uses,
+            damaged: scan.damaged,
+            is_truncated: scan.is_truncated,
+        });
+        progress.step()?;
+    }
+    Ok(RecordInfo { recordings, pipelines: merged.len() as u64 })
+}
+
+impl Report for RecordInfo {
+    fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        let mut rows = table(["recording", "project", "format", "version", "started", "pipelines", "uses", "damaged"]);
+        for run in &self.recordings {
+            rows.add_row([
+                run.path.display().to_string(),
+                run.project.clone(),
+                run.format.clone(),
+                run.version.clone(),
+                age(run.started, now()),
+                run.pipelines.to_string(),
+                run.uses.to_string(),
+                if run.is_truncated { format!("{}, cut", run.damaged) } else { run.damaged.to_string() },
+            ]);
+        }
+        writeln!(to, "{rows}")?;
+        writeln!(to, "{} distinct pipelines in {} recordings", self.pipelines, self.recordings.len())
+    }
+}
