@@ -1,6 +1,7 @@
 // pipeline.h and pipeline.hpp: pipelines of a running game, over a driver that only counts.
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -323,10 +324,12 @@ TEST("pipeline: a host in C goes the whole way") {
     ENSURE(hob_pipeline_library_get_mode(library) == HOB_PIPELINE_MODE_PRECOMPILE);
     const hob_pipeline_mask none = {{0, 0, 0, 0}};
     ENSURE_OK(hob_pipeline_library_set_masks(library, &none, nullptr));
-    // The first compile is cancelled, and comes again.
+    // The first compile is cancelled, which ends the call.
     ENSURE_OK(hob_pipeline_library_begin_frame(library, 1000000));
     ENSURE_OK(hob_pipeline_library_compile(library, UINT64_MAX, &count));
-    ENSURE(count == 2 && compiled == 2);
+    ENSURE(count == 0 && compiled == 1);
+    ENSURE_OK(hob_pipeline_library_compile(library, UINT64_MAX, &count));
+    ENSURE(count == 1 && compiled == 2);
     ENSURE(hob_pipeline_library_wait(library, &key, 0) == HOB_PIPELINE_STATE_READY);
     ENSURE(hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY);
     hob_pipeline_group_id group = {0, 0};
@@ -384,4 +387,36 @@ TEST("pipeline: a run is recorded in a file of its own, and other files are no c
     const hob::PipelineLibrary library(options_for(driver));
     ENSURE(hob_pipeline_library_open_cache(library.capi(), HOB_STR("missing"), &count) == HOB_RESULT_IO);
     ENSURE(hob_pipeline_library_open_cache_bytes(library.capi(), "", 0, &count) == HOB_RESULT_MALFORMED);
+}
+
+TEST("pipeline: a comparison cannot call the library, and a directory that is a file is no failure") {
+    const Directory directory;
+    Driver driver;
+    play(hob::PipelineLibrary(options_for(driver, directory.inside("pipelines"))), 0, 1);
+    auto options = options_for(driver, directory.inside("pipelines"));
+    hob_pipeline_library* handle = nullptr;
+    options.compare = [&](const hob_pipeline_mask&, const hob_pipeline_mask&) {
+        if (handle != nullptr) hob_pipeline_library_destroy(handle);
+        return true;
+    };
+    {
+        hob::PipelineLibrary library(options);
+        handle = library.capi();
+        library.set_masks(hob::pipeline_mask(3));
+        handle = nullptr;
+        ENSURE(library.remaining() == 1);
+    }
+    options.directory = directory.inside("file");
+    std::FILE* file = std::fopen(options.directory.c_str(), "w");
+    ENSURE(file != nullptr && std::fclose(file) == 0);
+    const hob::PipelineLibrary library(options);
+    ENSURE(!library.problem().empty());
+    play(library, 0, 5);
+    library.flush();
+    options.desc.flags = HOB_PIPELINE_READ_ONLY;
+    options.directory = directory.inside("pipelines");
+    const hob::PipelineLibrary reader(options);
+    play(reader, 0, 5);
+    reader.flush();
+    ENSURE(reader.statistics().opened == 1 && reader.problem().empty());
 }

@@ -23,6 +23,8 @@
 //         hob_pipeline_library_add(library, &pipeline, build(&pipeline), &key);
 //         draw(&key);
 //         break;
+//     case HOB_PIPELINE_STATE_FAILED:                     /* it never gets ready: draw a substitute */
+//     case HOB_PIPELINE_STATE_BANNED: substitute(&key); break;
 //     default: break;                                     /* it comes next: skip the object, or draw a substitute */
 //     }
 //
@@ -146,7 +148,8 @@ typedef enum hob_pipeline_built {
     HOB_PIPELINE_BUILT_READY = 0,
     /// The driver refused it. It is not compiled again.
     HOB_PIPELINE_BUILT_FAILED = 1,
-    /// It was not compiled now. It is queued again.
+    /// It was not compiled now. It is queued again, and the call or task that compiles ends. In the background the next
+    /// frame goes on.
     HOB_PIPELINE_BUILT_CANCELLED = 2,
 } hob_pipeline_built;
 
@@ -218,14 +221,14 @@ typedef struct hob_pipeline_library_desc {
     hob_str secret;
     /// Passed to the callbacks.
     void *user_data;
-    /// Compiles a pipeline, and returns a hob_pipeline_built. Must be set. It may block. Several may run at once, on
+    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may block. Several may run at once, on
     /// the threads that work for the library. It may call the library, but not destroy it.
     uint32_t (*compile)(void *user_data, const hob_pipeline_job *job);
-    /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. May be
-    /// NULL.
+    /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. A
+    /// library without anything to compile never calls it: see hob_pipeline_library_get_remaining. May be NULL.
     void (*completed)(void *user_data);
     /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. For masks of packed fields. It
-    /// must not call the library, and always give the same answer. NULL: a pipeline is selected if
+    /// must always give the same answer. Calls of the library inside it return HOB_RESULT_BUSY. NULL: a pipeline is selected if
     /// `(mask & current) == current`.
     uint32_t (*compare)(void *user_data, const hob_pipeline_mask *mask, const hob_pipeline_mask *current);
     /// Called exactly once, after the last of the other callbacks. May be NULL.
@@ -240,7 +243,8 @@ typedef struct hob_pipeline_library_desc {
     hob_pipeline_order order;
     /// HOB_PIPELINE_NO_USER_CACHE and the like. Default 0.
     uint32_t flags;
-    /// Strikes that ban a pipeline: compiles during which the process ended. Default 2. UINT32_MAX: no bans.
+    /// Strikes that ban a pipeline: compiles during which the process crashed, was killed, or called abort() or _exit().
+    /// A clean exit does not count. Default 2. UINT32_MAX: no bans.
     uint32_t ban_at;
     /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
     /// UINT32_MAX: no limit.
@@ -284,14 +288,15 @@ typedef enum hob_pipeline_state {
     HOB_PIPELINE_STATE_READY = 4,
     /// The driver refused it. It is not compiled again.
     HOB_PIPELINE_STATE_FAILED = 5,
-    /// It ended the process too often. It is not compiled.
+    /// It ended the process too often. It is not compiled: do not build it yourself either.
     HOB_PIPELINE_STATE_BANNED = 6,
 } hob_pipeline_state;
 
 /// Begins a frame: allows the next batch of compiles.
 /// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a burden
 /// that a hob_goblin chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
-/// frames. Waits for nothing, and allocates nothing once the background was posted. Threads: shared.
+/// frames. Waits for nothing. Allocates only to post a task to the
+/// background when there is work. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_begin_frame(
     const hob_pipeline_library *library, uint64_t budget_us);
 
@@ -322,7 +327,8 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_compile(
     const hob_pipeline_library *library, uint64_t timeout_us, uint32_t *out_count);
 
 /// Waits up to `timeout_us` microseconds until a pipeline has a final state, and returns its state then.
-/// This thread compiles it, unless another one does already. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
+/// This thread compiles it, unless another one does already. If the host cancels that, or inside a compile, the state is
+/// returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_wait(
     const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t timeout_us);
 

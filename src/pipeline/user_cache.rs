@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use super::{DescriptionRef, Identity, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef};
-use crate::base::{Result, Text, error, try_push, try_string};
+use crate::base::{Result, Text, try_push, try_string, try_to_vec};
 use crate::store::io::SharedIo;
 use crate::store::{Buffer, Name, Options, Store};
 
@@ -190,12 +190,13 @@ impl UserCache {
         Ok(None)
     }
 
-    /// Store a pipeline. Returns false if it is there already.
+    /// Store a pipeline. Returns false if it is there already, or too large for the limit of the disk.
     pub fn put(&mut self, key: &PipelineKey, entry: &UserEntry<'_>) -> Result<bool> {
         let name = self.name(key);
         if self.store.contains(&name) {
             return Ok(false);
         }
+        self.record_uses()?;
         let version = Name { kind: kind::VERSION, key: [0; 32], ..name };
         if !self.store.contains(&version) {
             self.store.put(&version, 0, self.version.as_bytes())?;
@@ -203,33 +204,67 @@ impl UserCache {
         let mut buffer = std::mem::take(&mut self.buffer);
         let put = entry.encode(&mut buffer).and_then(|()| self.store.put(&name, entry.build_us, &buffer));
         self.buffer = buffer;
-        if put? { Ok(true) } else { Err(error!(LimitExceeded, "the pipeline is too large for the user's cache")) }
+        put
     }
 
-    /// Note a use of a stored pipeline, so that it is kept. Written by the next [`flush`](Self::flush).
-    pub fn touch(&mut self, key: &PipelineKey) -> Result<()> {
+    /// Note a use of a stored pipeline, so that it is kept, and add the mask of the use. The time of the use is written by
+    /// the next [`put`](Self::put) or [`flush`](Self::flush).
+    pub fn note_use(&mut self, key: &PipelineKey, mask: Mask) -> Result<()> {
         let name = self.name(key);
-        if self.store.contains(&name) && self.unrecorded.len() < TOUCHED * 256 {
-            try_push(&mut self.unrecorded, name)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let noted = self.note_use_with(&name, key, mask, &mut buffer);
+        self.buffer = buffer;
+        noted
+    }
+
+    fn note_use_with(&mut self, name: &Name, key: &PipelineKey, mask: Mask, buffer: &mut Vec<u8>) -> Result<()> {
+        let Some(build_us) = self.store.get(name, buffer)? else { return Ok(()) };
+        if self.unrecorded.len() < TOUCHED {
+            try_push(&mut self.unrecorded, *name)?;
         }
+        let mut decoded = Decoded::default();
+        let Some(entry) = decoded.entry(buffer, build_us, key)? else { return Ok(()) };
+        let is_known = entry.masks.contains(&mask);
+        if is_known || entry.masks.len() >= MAX_MASKS {
+            return Ok(());
+        }
+        let mut masks = try_to_vec(entry.masks)?;
+        try_push(&mut masks, mask)?;
+        let mut bytes = Vec::new();
+        UserEntry { masks: &masks, ..entry }.encode(&mut bytes)?;
+        self.record_uses()?;
+        self.store.put(name, build_us, &bytes).map(drop)
+    }
+
+    /// Write the uses, so that eviction sees them.
+    fn record_uses(&mut self) -> Result<()> {
+        if self.unrecorded.is_empty() {
+            return Ok(());
+        }
+        let version = Name { kind: kind::VERSION, environment: self.environment, key: [0; 32] };
+        self.store.touch(&self.unrecorded)?;
+        self.store.touch(&[version])?;
+        self.unrecorded.clear();
         Ok(())
     }
 
     /// Write the uses, and wait until everything is on the disk.
     pub fn flush(&mut self) -> Result<()> {
-        let names = std::mem::take(&mut self.unrecorded);
-        if !names.is_empty() {
-            let version = Name { kind: kind::VERSION, environment: self.environment, key: [0; 32] };
-            self.store.touch(&names)?;
-            self.store.touch(&[version])?;
-        }
+        self.record_uses()?;
         self.store.sync()
     }
 
     /// The current problem of the directory, if any.
     pub fn problem(&self) -> Option<Text<232>> {
+        let counts = self.store.statistics();
+        let dropped = counts.evicted + counts.refused;
+        let full = || {
+            Text::format(format_args!(
+                "{dropped} pipelines of the user's cache were dropped: the limit of the disk, or the disk, is too small"
+            ))
+        };
         let trouble = self.store.trouble().map(|trouble| Text::format(format_args!("{trouble}")));
-        trouble.or_else(|| self.store.notice())
+        trouble.or_else(|| (dropped > 0).then(full)).or_else(|| self.store.notice())
     }
 
     /// Bytes held.
@@ -326,12 +361,62 @@ mod tests {
             SECOND.set(SECOND.get() + days * DAY);
             let mut cache = open(&disk, "1.0");
             let _ = contents(&mut cache);
-            (0..10).for_each(|number| cache.touch(&description(number).borrow().key()).expect("memory"));
+            (0..10).for_each(|number| {
+                let key = description(number).borrow().key();
+                cache.note_use(&key, Mask::of_bits(number.into())).expect("memory");
+            });
             cache.flush().expect("there is space");
         }
         let (found, _) = contents(&mut open(&disk, "1.0"));
         assert_eq!(found.len(), 10);
         assert!((0..10).all(|number| found.contains_key(&description(number).borrow().key())));
+    }
+
+    #[test]
+    fn mask_of_a_later_use_is_added() {
+        let disk = FaultDisk::default();
+        let mut cache = open(&disk, "1.0");
+        put(&mut cache, 1);
+        let key = description(1).borrow().key();
+        for mask in [1, 9, 9, 7] {
+            cache.note_use(&key, Mask::of_bits(mask)).expect("there is space");
+        }
+        cache.flush().expect("there is space");
+        drop(cache);
+        let (found, _) = contents(&mut open(&disk, "1.0"));
+        let masks = [Mask::of_bits(1), Mask([1, 2, 3, 4]), Mask::of_bits(9), Mask::of_bits(7)];
+        let description = description(1);
+        let entry = UserEntry { description: description.borrow(), masks: &masks, first_frame: 1, build_us: 5 };
+        assert_eq!(found.get(&key), Some(&format!("{entry:?}")));
+    }
+
+    #[test]
+    fn pipelines_in_use_outlive_one_offs_on_a_small_disk() {
+        let disk = FaultDisk::default();
+        let small = |disk: &FaultDisk| {
+            let io = share(disk.process()).expect("memory");
+            let options = Options { limit_bytes: Options::LEAST_LIMIT, ..Options::new(|| SECOND.get()) };
+            UserCache::open(io, Path::new("cache"), &identity(), "1.0", options).expect("it opens")
+        };
+        for session in 0..8 {
+            SECOND.set(SECOND.get() + DAY);
+            let mut cache = small(&disk);
+            let (found, _) = contents(&mut cache);
+            for number in 0..200 {
+                let key = description(number).borrow().key();
+                if session > 0 {
+                    assert!(found.contains_key(&key), "{number} in session {session}");
+                }
+                if found.contains_key(&key) {
+                    cache.note_use(&key, Mask::of_bits(number.into())).expect("there is space");
+                } else {
+                    put(&mut cache, number);
+                }
+            }
+            (0..400).for_each(|number| put(&mut cache, 1000 * (session + 1) + number));
+            cache.flush().expect("there is space");
+            assert!(session == 0 || cache.problem().is_some());
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub enum hob_pipeline_state {
     Ready = 4,
     /// The driver refused it. It is not compiled again.
     Failed = 5,
-    /// It ended the process too often. It is not compiled.
+    /// It ended the process too often. It is not compiled: do not build it yourself either.
     Banned = 6,
 }
 
@@ -43,7 +43,8 @@ impl From<State> for hob_pipeline_state {
 /// Begins a frame: allows the next batch of compiles.
 /// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a burden
 /// that a hob_goblin chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
-/// frames. Waits for nothing, and allocates nothing once the background was posted. Threads: shared.
+/// frames. Waits for nothing. Allocates only to post a task to the
+/// background when there is work. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_begin_frame(library: *const hob_pipeline_library, budget_us: u64) -> hob_result {
     if let Some(library) = &library.0 {
@@ -107,7 +108,8 @@ pub extern "C" fn hob_pipeline_library_compile(
 }
 
 /// Waits up to `timeout_us` microseconds until a pipeline has a final state, and returns its state then.
-/// This thread compiles it, unless another one does already. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
+/// This thread compiles it, unless another one does already. If the host cancels that, or inside a compile, the state is
+/// returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_wait(
     library: *const hob_pipeline_library,

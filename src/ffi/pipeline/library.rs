@@ -7,7 +7,7 @@ use hobgoblin_macros::{entry, opaque, open_enum, versioned};
 use super::describe::{hob_pipeline_kind, hob_pipeline_mask, hob_pipeline_shader};
 use crate::base::{Result, Shared, error, try_collect};
 use crate::ffi::base::argument::Argument;
-use crate::ffi::base::guard::call_host;
+use crate::ffi::base::guard::{call_host, call_host_barred};
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
@@ -76,7 +76,8 @@ pub enum hob_pipeline_built {
     Ready = 0,
     /// The driver refused it. It is not compiled again.
     Failed = 1,
-    /// It was not compiled now. It is queued again.
+    /// It was not compiled now. It is queued again, and the call or task that compiles ends. In the background the next
+    /// frame goes on.
     Cancelled = 2,
 }
 
@@ -152,14 +153,14 @@ pub struct hob_pipeline_library_desc {
     pub secret: hob_str,
     /// Passed to the callbacks.
     pub user_data: *mut c_void,
-    /// Compiles a pipeline, and returns a hob_pipeline_built. Must be set. It may block. Several may run at once, on
+    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may block. Several may run at once, on
     /// the threads that work for the library. It may call the library, but not destroy it.
     pub compile: Option<extern "C" fn(user_data: *mut c_void, job: *const hob_pipeline_job) -> u32>,
-    /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. May be
-    /// NULL.
+    /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. A
+    /// library without anything to compile never calls it: see hob_pipeline_library_get_remaining. May be NULL.
     pub completed: Option<extern "C" fn(user_data: *mut c_void)>,
     /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. For masks of packed fields. It
-    /// must not call the library, and always give the same answer. NULL: a pipeline is selected if
+    /// must always give the same answer. Calls of the library inside it return HOB_RESULT_BUSY. NULL: a pipeline is selected if
     /// `(mask & current) == current`.
     pub compare: Option<
         extern "C" fn(user_data: *mut c_void, mask: *const hob_pipeline_mask, current: *const hob_pipeline_mask) -> u32,
@@ -177,7 +178,8 @@ pub struct hob_pipeline_library_desc {
     pub order: hob_pipeline_order,
     /// HOB_PIPELINE_NO_USER_CACHE and the like. Default 0.
     pub flags: u32,
-    /// Strikes that ban a pipeline: compiles during which the process ended. Default 2. UINT32_MAX: no bans.
+    /// Strikes that ban a pipeline: compiles during which the process crashed, was killed, or called abort() or _exit().
+    /// A clean exit does not count. Default 2. UINT32_MAX: no bans.
     #[default(2)]
     pub ban_at: u32,
     /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
@@ -310,7 +312,7 @@ fn comparison(desc: &hob_pipeline_library_desc, user_data: &Shared<UserData>) ->
     let data = user_data.clone();
     let ask = move |mask: &Mask, current: &Mask| {
         let (mask, current) = (hob_pipeline_mask::from(mask), hob_pipeline_mask::from(current));
-        call_host(|| compare(data.get(), &raw const mask, &raw const current)) != 0
+        call_host_barred(|| compare(data.get(), &raw const mask, &raw const current)) != 0
     };
     Ok(Comparison::Host(Shared::into_dyn(Shared::try_new(ask)?, |ask| -> &Compare { ask })))
 }

@@ -24,6 +24,8 @@
 //!     hob_pipeline_library_add(library, &pipeline, build(&pipeline), &key);
 //!     draw(&key);
 //!     break;
+//! case HOB_PIPELINE_STATE_FAILED:                     /* it never gets ready: draw a substitute */
+//! case HOB_PIPELINE_STATE_BANNED: substitute(&key); break;
 //! default: break;                                     /* it comes next: skip the object, or draw a substitute */
 //! }
 //! ```

@@ -35,7 +35,7 @@ pub struct Counters {
 }
 
 fn add(counter: &AtomicU64, more: u64) {
-    counter.fetch_add(more, Relaxed);
+    _ = counter.fetch_update(Relaxed, Relaxed, |sum| Some(sum.saturating_add(more)));
 }
 
 impl Counters {

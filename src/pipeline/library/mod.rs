@@ -38,7 +38,7 @@ use super::precompile::{self, Entry, Precompiler, Sighting, State};
 use super::recording::{Recorder, RunInfo};
 use super::{DescriptionRef, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan, UserCache};
 use crate::base::{
-    Id, Level, Result, Shared, SharedDyn, Text, host_log, thread_number, try_collect, try_path_join, try_push,
+    Code, Id, Level, Result, Shared, SharedDyn, Text, host_log, thread_number, try_collect, try_path_join, try_push,
     try_string, try_to_vec,
 };
 use crate::executor::Executor;
@@ -112,6 +112,8 @@ pub struct Core {
     compiler: SharedDyn<dyn Compiler>,
     workers: Workers,
     counters: Counters,
+    /// Why the directory cannot be used at all.
+    unusable: Option<Text<232>>,
     /// Frames begun.
     frame: AtomicU32,
     /// The current mask, for pipelines that the host builds itself.
@@ -143,7 +145,8 @@ impl Core {
             options;
         let mask = precompile.masks.regular.0.map(AtomicU64::new);
         let precompiler = Precompiler::new(precompile)?;
-        let (mut quarantine, mut cache) = (None, None);
+        let (mut quarantine, mut cache, mut unusable) = (None, None, None);
+        let is_read_only = store.read_only;
         if let Some(directory) = directory {
             let bans = quarantine::Options {
                 ban_at: options.ban_at,
@@ -153,7 +156,16 @@ impl Core {
             };
             quarantine = Some(Quarantine::open_on(io.clone(), &try_path_join(&directory, "quarantine")?, bans)?);
             if keeps_user_cache {
-                cache = Some(UserCache::open(io.clone(), &directory, &identity, &version, store)?);
+                cache = match UserCache::open(io.clone(), &directory, &identity, &version, store) {
+                    Ok(opened) => Some(opened),
+                    // The game runs without its files.
+                    Err(why) if why.code() == Code::Io => {
+                        host_log(Level::Warning, format_args!("{why}"));
+                        unusable = Some(Text::format(format_args!("{why}")));
+                        None
+                    }
+                    Err(why) => return Err(why),
+                };
             }
         }
         let recorder = match options.recording {
@@ -175,7 +187,8 @@ impl Core {
             precompiler,
             known: Known::default(),
             io,
-            saving: Saving::new(cache, recorder)?,
+            saving: Saving::new(cache, recorder, is_read_only)?,
+            unusable,
             quarantine,
             compiler: options.compiler,
             workers: Workers::new(options.executor),
@@ -271,7 +284,17 @@ impl Core {
 
     /// The state of a pipeline, without a use.
     pub fn state(&self, key: &PipelineKey) -> State {
-        self.precompiler.state(key)
+        match self.precompiler.state(key) {
+            State::Unknown => self.unknown(key),
+            state => state,
+        }
+    }
+
+    /// The state of a pipeline that no cache has. It may be banned, so that the host does not build it itself.
+    #[cold]
+    fn unknown(&self, key: &PipelineKey) -> State {
+        let is_banned = self.quarantine.as_ref().is_some_and(|bans| bans.is_banned(self.environment, &key.0));
+        if is_banned { State::Banned } else { State::Unknown }
     }
 
     /// Change the masks, and select again which pipelines are compiled.
@@ -300,7 +323,9 @@ impl Core {
 
     /// Why pipelines cannot be kept, or bans not be remembered, if so.
     pub fn problem(&self) -> Option<Text<232>> {
-        self.saving.problem().or_else(|| self.quarantine.as_ref().and_then(Quarantine::problem))
+        self.unusable
+            .or_else(|| self.saving.problem())
+            .or_else(|| self.quarantine.as_ref().and_then(Quarantine::problem))
     }
 
     /// Write what waits to be kept, on this thread, and wait for the disk.
@@ -366,7 +391,7 @@ impl Library {
     /// requested. For [`State::Unknown`], build it and call [`add`](Self::add).
     #[inline]
     pub fn use_pipeline(&self, key: &PipelineKey) -> State {
-        let Some(index) = self.precompiler.find(key) else { return State::Unknown };
+        let Some(index) = self.precompiler.find(key) else { return self.unknown(key) };
         let state = self.precompiler.state_of(index);
         if self.known.uses.note_use(index, thread_number()) || !state.is_final() {
             self.note_use(key, index, state);
@@ -426,10 +451,17 @@ impl Library {
     }
 
     /// Request a pipeline, and wait for its final state. The calling thread compiles it if no other one does. Returns its
-    /// state then, or after the timeout.
+    /// state then, after the timeout, or at once if the host cancels the compile or this call comes from inside one.
     pub fn wait(&self, key: &PipelineKey, timeout: Duration) -> State {
-        if let Some(job) = (!timeout.is_zero()).then(|| self.precompiler.take_key(key)).flatten() {
-            self.compile(&job);
+        let is_known = self.precompiler.find(key).is_some();
+        // A compile that waits for itself would wait for ever.
+        if !is_known || timeout.is_zero() || self.workers.is_inside() {
+            return self.state(key);
+        }
+        if let Some(job) = self.precompiler.take_key(key)
+            && self.compile(&job) == Built::Cancelled
+        {
+            return self.precompiler.state(key);
         }
         self.serve();
         self.precompiler.wait(key, timeout)

@@ -41,6 +41,7 @@ struct Files {
     recorder: Option<Recorder>,
     /// Pipelines in the recording, and the uses that it has.
     recorded: Vec<(First, u64)>,
+    is_read_only: bool,
 }
 
 /// First uses that wait to be written, and the files they are written to.
@@ -58,13 +59,14 @@ fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Saving {
-    pub fn new(cache: Option<UserCache>, recorder: Option<Recorder>) -> Result<Self> {
+    /// A cache that is read-only is loaded, and never written.
+    pub fn new(cache: Option<UserCache>, recorder: Option<Recorder>, is_read_only: bool) -> Result<Self> {
         let (is_recording, mut waiting) = (recorder.is_some(), Waiting::default());
-        let is_on = is_recording || cache.is_some();
+        let is_on = is_recording || (cache.is_some() && !is_read_only);
         if is_on {
             waiting.first.try_reserve_exact(USES)?;
         }
-        let files = Files { cache, recorder, recorded: Vec::new() };
+        let files = Files { cache, recorder, recorded: Vec::new(), is_read_only };
         Ok(Self { waiting: Mutex::new(waiting), files: Mutex::new(files), is_on, is_recording })
     }
 
@@ -110,7 +112,14 @@ impl Saving {
         loop {
             // Nothing is allocated here, so that a frame waits for some instructions at most.
             let mut waiting = locked(&self.waiting);
-            let Some(first) = waiting.first.pop() else { return Ok(()) };
+            if waiting.first.is_empty() {
+                return Ok(());
+            }
+            // Uses come first, so that eviction for a new pipeline sees them.
+            let used =
+                (waiting.new < waiting.first.len()).then(|| waiting.first.iter().rposition(|first| !first.is_new));
+            let at = used.flatten().unwrap_or(waiting.first.len() - 1);
+            let first = waiting.first.swap_remove(at);
             waiting.new -= usize::from(first.is_new);
             drop(waiting);
             if let Err(why) = files.write(known, precompiler, first) {
@@ -155,12 +164,12 @@ impl Files {
             return Ok(());
         };
         let (frame, build_us) = (known.first_frame(first.index), known.build_us(first.index));
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = self.cache.as_mut().filter(|_| !self.is_read_only) {
             if first.is_new {
                 let (description, masks) = (description.borrow(), &[first.mask]);
                 cache.put(&key, &UserEntry { description, masks, first_frame: frame, build_us })?;
             } else {
-                cache.touch(&key)?;
+                cache.note_use(&key, first.mask)?;
             }
         }
         if let Some(recorder) = &mut self.recorder {
@@ -185,6 +194,6 @@ impl Files {
             recorder.record_uses(&later)?;
             recorder.sync()?;
         }
-        self.cache.as_mut().map_or(Ok(()), UserCache::flush)
+        self.cache.as_mut().filter(|_| !self.is_read_only).map_or(Ok(()), UserCache::flush)
     }
 }

@@ -122,8 +122,8 @@ fn pipeline_that_is_needed_now_comes_first_in_every_mode() {
     library.precompiler().set_mode(Mode::Paused);
     assert_eq!(library.use_pipeline(&key(57)), State::Queued);
     assert_eq!(library.use_pipeline(&key(57)), State::Queued);
-    assert!(library.compile_one());
-    assert!(!library.compile_one());
+    assert!(library.compile_one().is_some());
+    assert!(library.compile_one().is_none());
     assert_eq!(library.use_pipeline(&key(57)), State::Ready);
     assert_eq!(library.wait(&key(31), Duration::MAX), State::Ready);
     assert_eq!(driver.count(), 2);
@@ -171,7 +171,7 @@ fn pipeline_that_crashed_the_process_twice_is_banned() {
         if crash == 2 {
             assert_eq!(library.use_pipeline(&key(0)), State::Banned);
             library.begin_frame(None);
-            assert!(!library.compile_one());
+            assert!(library.compile_one().is_none());
             break;
         }
         // The process dies between the note and its end.
@@ -203,10 +203,10 @@ fn cancelled_compile_is_requested_again() {
     let library = opened(options(&driver), 1);
     driver.is_busy.store(true, Ordering::Relaxed);
     assert_eq!(library.use_pipeline(&key(0)), State::Queued);
-    assert!(library.compile_one());
+    assert!(library.compile_one().is_some());
     assert_eq!(library.use_pipeline(&key(0)), State::Queued);
     driver.is_busy.store(false, Ordering::Relaxed);
-    assert!(library.compile_one());
+    assert!(library.compile_one().is_some());
     assert_eq!(library.use_pipeline(&key(0)), State::Ready);
 }
 
@@ -221,7 +221,7 @@ fn mask_selects_the_pipelines_to_compile() {
     assert_eq!((library.state(&key(1)), library.state(&key(2))), (State::Ready, State::Unselected));
     // A pipeline outside of the mask that is used is compiled.
     assert_eq!(library.use_pipeline(&key(2)), State::Unselected);
-    assert!(library.compile_one());
+    assert!(library.compile_one().is_some());
     assert_eq!(library.use_pipeline(&key(2)), State::Ready);
 }
 
@@ -409,4 +409,71 @@ fn recorded_run_becomes_a_shipped_cache_that_leaves_nothing_to_miss() {
     assert!(why.sentence().contains("a stable file"), "{why}");
     // A recording never replaces a file.
     assert!(Library::open(recording(off())).is_err());
+}
+
+#[test]
+fn pipeline_that_the_host_never_compiles_does_not_spin() {
+    let driver = driver();
+    let executor = Executor::new(executor::Options::default()).expect("no thread");
+    let library = opened(Options { executor: Some(executor.clone()), ..options(&driver) }, 1);
+    driver.is_busy.store(true, Ordering::Relaxed);
+    assert_eq!(library.use_pipeline(&key(0)), State::Queued);
+    assert_eq!(library.compile_for(Duration::MAX), 0);
+    assert_eq!(library.wait(&key(0), Duration::MAX), State::Queued);
+    for _ in 0..5 {
+        library.begin_frame(None);
+        let before = executor.statistics().ran;
+        executor.wait_idle(Duration::MAX).expect("it ends");
+        assert!(executor.statistics().ran <= before + 1);
+    }
+}
+
+#[test]
+fn banned_pipeline_that_no_cache_has_is_still_banned() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    for _ in 0..2 {
+        let process = disk.process();
+        let library = opened(Options { io: share(process.clone()).unwrap(), ..on(&disk, &driver) }, 1);
+        library.quarantine.as_ref().expect("there is a directory").begin(0, &key(0).0).expect("memory");
+        process.kill();
+        std::mem::forget(library);
+    }
+    let library = opened(Options { version: "2.0".into(), ..on(&disk, &driver) }, 0);
+    assert_eq!(library.use_pipeline(&key(0)), State::Banned);
+    assert_eq!(library.wait(&key(0), Duration::MAX), State::Banned);
+    assert_eq!(library.use_pipeline(&key(1)), State::Unknown);
+}
+
+#[test]
+fn pipeline_that_is_too_large_costs_no_other_one() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    let small = || Options {
+        store: store::Options { limit_bytes: store::Options::LEAST_LIMIT, ..store::Options::new(|| NOW) },
+        ..on(&disk, &driver)
+    };
+    let library = opened(small(), 0);
+    library.add(description(1).borrow(), 1).expect("memory");
+    let large = Description { state: vec![7; 250 << 10], ..description(2) };
+    library.add(large.borrow(), 1).expect("memory");
+    library.add(description(3).borrow(), 1).expect("memory");
+    library.flush().expect("there is space");
+    let problem = library.problem().expect("one was dropped");
+    assert!(problem.as_str().starts_with("1 pipelines of the user's cache were dropped"), "{problem}");
+    drop(library);
+    assert_eq!(Library::open(small()).expect("it opens").1.entries, 2);
+}
+
+#[test]
+fn mask_of_a_use_selects_the_pipeline_at_the_next_start() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    let with = |bits| {
+        let masks = CurrentMasks { regular: Mask::of_bits(bits), ..CurrentMasks::default() };
+        Options { precompile: precompile::Options { masks, ..precompile::Options::default() }, ..on(&disk, &driver) }
+    };
+    opened(with(1), 0).add(description(1).borrow(), 1).expect("memory");
+    let library = opened(with(2), 0);
+    assert_eq!(library.use_pipeline(&key(1)), State::Unselected);
+    drop(library);
+    assert_eq!(opened(with(2), 0).state(&key(1)), State::Queued);
+    assert_eq!(opened(with(1), 0).state(&key(1)), State::Queued);
 }

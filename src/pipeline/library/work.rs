@@ -72,6 +72,11 @@ impl Workers {
         Some(Entered(self))
     }
 
+    /// Whether this thread is inside the host.
+    pub fn is_inside(&self) -> bool {
+        self.inside().threads.contains(&thread_number())
+    }
+
     /// Let no thread enter any more, and wait until all have left.
     pub fn close(&self) -> Result<()> {
         let mut inside = self.inside();
@@ -138,32 +143,31 @@ impl Drop for Running<'_> {
 }
 
 impl Core {
-    /// Compile the next pipeline on this thread. False if none may be compiled now.
-    pub fn compile_one(&self) -> bool {
-        self.precompiler.take().is_some_and(|job| {
-            self.compile(&job);
-            true
-        })
+    /// Compile the next pipeline on this thread. `None` if none may be compiled now.
+    pub fn compile_one(&self) -> Option<Built> {
+        self.precompiler.take().map(|job| self.compile(&job))
     }
 
-    /// Compile pipelines on this thread until none may be compiled now, or the time is over. Returns their number.
+    /// Compile pipelines on this thread until none may be compiled now, the host cancels one, or the time is over. Returns
+    /// their number.
     pub fn compile_for(&self, timeout: Duration) -> usize {
         let deadline = Deadline::after(timeout);
         let mut count = 0;
-        while !deadline.is_over() && self.compile_one() {
+        // A cancelled pipeline may come next again, so the caller decides when.
+        while !deadline.is_over() && self.compile_one().is_some_and(|built| built != Built::Cancelled) {
             count += 1;
         }
         count
     }
 
     /// Compile a job.
-    pub(super) fn compile(&self, job: &Job) {
+    pub(super) fn compile(&self, job: &Job) -> Built {
         let mut running =
             Running { library: self, job, outcome: Outcome::Cancelled, watch: Stopwatch::begin(), noted: None };
-        let Some(_entered) = self.workers.enter() else { return };
+        let Some(_entered) = self.workers.enter() else { return Built::Cancelled };
         let Some(description) = self.known.description(job.index) else {
             running.outcome = Outcome::Failed;
-            return;
+            return Built::Failed;
         };
         // A pipeline that cannot be noted is compiled without: a crash then leaves no strike.
         let note = |bans: &quarantine::Quarantine| bans.begin(self.environment, &job.key.0).ok();
@@ -175,6 +179,7 @@ impl Core {
             Built::Failed => Outcome::Failed,
             Built::Cancelled => Outcome::Cancelled,
         };
+        built
     }
 }
 
@@ -190,13 +195,16 @@ impl Core {
 
     /// One piece of background work. Other tasks of the queue come between two pieces.
     fn work_in_background(core: Shared<Self>, context: &Context<'_>) {
-        if !core.compile_one()
+        let built = core.compile_one();
+        if built.is_none()
             && let Err(why) = core.save()
         {
             host_log(Level::Warning, format_args!("{why}"));
         }
         core.workers.is_posted.store(false, Release);
-        if !context.is_ending() && core.has_work() && !core.workers.is_posted.swap(true, AcqRel) {
+        // A cancelled pipeline waits for the next frame.
+        let goes_on = built != Some(Built::Cancelled) && !context.is_ending();
+        if goes_on && core.has_work() && !core.workers.is_posted.swap(true, AcqRel) {
             let again = core.clone();
             let task = try_task(|| move |context: &Context<'_>| Self::work_in_background(again, context));
             if task.and_then(|task| context.post(task, Priority::Low, TASK)).is_err() {
