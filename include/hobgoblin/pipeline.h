@@ -103,7 +103,7 @@ typedef struct hob_pipeline_desc {
 /// HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of more than 1 MiB. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_get_key(const hob_pipeline_desc *pipeline, hob_fingerprint *out_key);
 
-/// A usage mask: the situations of the game in which pipelines are used, as bits of the host.
+/// A usage mask: situations of the game, as bits of the host.
 /// A host with 64 bits uses the first word.
 typedef struct hob_pipeline_mask {
     /// The bits, the lowest first.
@@ -128,7 +128,7 @@ typedef enum hob_pipeline_mode {
     HOB_PIPELINE_MODE_PRECOMPILE = 3,
 } hob_pipeline_mode;
 
-/// The order in which pipelines are compiled.
+/// The order of compiles.
 typedef enum hob_pipeline_order {
     /// By predicted first use: the frames of first uses in recordings, and the pipelines in use now.
     HOB_PIPELINE_ORDER_PREDICTED = 0,

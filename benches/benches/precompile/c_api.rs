@@ -100,6 +100,7 @@ impl Library {
                 shader_stride: size_of::<ShaderOfC>(),
                 shader_count: 1,
             };
+            // SAFETY: as above; the library is alive.
             assert_eq!(unsafe { hob_pipeline_library_add(library, &raw const desc, 1, null_mut()) }, 0);
             let shaders = [ShaderRef { stage: 0, hash: ShaderHash([1; 20]) }];
             let description =
@@ -133,8 +134,11 @@ pub fn print() {
     let mut profile = null_mut();
     // SAFETY: the header allows no desc.
     assert_eq!(unsafe { hob_profile_create(std::ptr::null(), &raw mut profile) }, 0);
+    // SAFETY: the handle is alive.
     let empty = each(&|_| _ = black_box(unsafe { hob_profile_task_count(black_box(profile)) }));
+    // SAFETY: this handle is ours, and not used afterwards.
     unsafe { hob_profile_destroy(profile) };
+    // SAFETY: the handle is alive.
     let idle = each(&|_| _ = black_box(unsafe { hob_pipeline_library_begin_frame(library.0, u64::MAX) }));
     println!("through C with {PIPELINES} pipelines, in nanoseconds");
     println!(

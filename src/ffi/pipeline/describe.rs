@@ -81,7 +81,7 @@ pub extern "C" fn hob_pipeline_get_key(
     Ok(())
 }
 
-/// A usage mask: the situations of the game in which pipelines are used, as bits of the host.
+/// A usage mask: situations of the game, as bits of the host.
 /// A host with 64 bits uses the first word.
 #[element(size = 32, last = words)]
 #[repr(C)]

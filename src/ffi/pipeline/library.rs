@@ -52,7 +52,7 @@ pub enum hob_pipeline_mode {
     Precompile = 3,
 }
 
-/// The order in which pipelines are compiled.
+/// The order of compiles.
 #[open_enum]
 #[repr(C)]
 pub enum hob_pipeline_order {
