@@ -227,6 +227,8 @@ impl Store {
         if self.remove_damaged(&listing, DAMAGED)? > 0 {
             return Ok(true);
         }
+        // Their bytes are free, so nothing needs to go for them.
+        self.end_reservations_of_the_dead();
         self.measure(needed)?;
         let excess = self.foreign_excess(needed.saturating_add(self.space.limit / 16 * FREED));
         if excess > 0 && self.delete_foreign(excess)? > 0 {
@@ -256,7 +258,8 @@ impl Store {
     /// Rewrite the most wasteful segments. False if there is enough room, or no segment to rewrite.
     fn reclaim_some(&mut self, needed: u64, keep: &Keep, done: &mut Maintained) -> Result<bool> {
         self.measure(needed)?;
-        let (before, goal) = (self.space.used, needed.saturating_add(self.space.limit / 16 * FREED));
+        // Others may write more than this process frees.
+        let (before, goal) = (done.freed_bytes, needed.saturating_add(self.space.limit / 16 * FREED));
         let goes = |entry: &IndexEntry| keep.removes(entry.row.environment);
         let wanted = if self.live().any(goes) { u64::MAX } else { goal.saturating_sub(self.space.left) };
         if wanted == 0 {
@@ -271,8 +274,7 @@ impl Store {
             Err(why) if self.space.is_full => return if self.delete_any(1, done)? { Ok(true) } else { Err(why) },
             merged => merged?,
         }
-        self.measure(needed)?;
-        Ok(self.space.used + BLOCK <= before)
+        Ok(done.freed_bytes >= before + BLOCK)
     }
 
     /// Segments whose rewriting frees that many bytes, the most wasteful ones first, as far as their copies fit.

@@ -164,9 +164,6 @@ impl Store {
                 self.space.patience = WAITS;
                 return Ok(());
             }
-            if wait == 0 {
-                self.end_reservations_of_the_dead();
-            }
             // A maintenance writes removal marks.
             if !self.space.is_maintaining
                 && let Some(lock) = self.try_maintenance()?
@@ -212,7 +209,6 @@ impl Store {
             return Ok(true);
         }
         if let Some(lock) = self.try_maintenance()? {
-            self.end_reservations_of_the_dead();
             let more = self.reclaim_piece(needed, &mut Maintained::default());
             self.end_maintenance(lock);
             return more.map(|more| !more);
@@ -354,7 +350,7 @@ impl Store {
     }
 
     /// A process that was killed cannot end its reservation.
-    fn end_reservations_of_the_dead(&self) {
+    pub(super) fn end_reservations_of_the_dead(&self) {
         for id in self.other_writers() {
             let path = self.path(id, "live");
             if self.io.reserved(&path) > 0

@@ -55,6 +55,8 @@ pub struct Maintained {
     pub aged: u64,
     /// Bytes of records copied.
     pub copied_bytes: u64,
+    /// Bytes on the disk that merges have freed: those of their sources, less those of the copies.
+    pub freed_bytes: u64,
     /// Segments unlinked.
     pub unlinked: u64,
     /// The budget was too small for all segments: call again.
@@ -284,6 +286,9 @@ impl Store {
         }
         done.evicted += copy.evicted;
         self.counts.evicted += copy.evicted;
+        let sources = self.segments.iter().filter(|segment| ids.binary_search(&segment.id).is_ok());
+        let copies = copy.targets.iter().map(SegmentWriter::disk_bytes).sum();
+        done.freed_bytes += sources.map(Segment::disk_bytes).sum::<u64>().saturating_sub(copies);
         // Delete first, since snapshots need disk space.
         self.unlink(&ids, done)?;
         copy.targets.into_iter().try_for_each(|target| self.seal_writer(target))

@@ -110,7 +110,7 @@ impl Store {
         self.packs.retain(|pack| !is_missing(pack.id));
         for segment in &mut self.segments {
             if matches!(segment.snapshot, SnapshotPlace::Pack(id) if is_missing(id)) {
-                segment.snapshot = SnapshotPlace::Missing;
+                segment.lose_snapshot();
             }
         }
     }
@@ -186,7 +186,7 @@ impl Store {
         let is_valid = is_read && snapshot.is_some_and(|snapshot| snapshot.seed == segment.seed);
         if !is_valid {
             pack.truncate(begin);
-            segment.snapshot = SnapshotPlace::Missing;
+            segment.lose_snapshot();
         }
         Ok(is_valid)
     }
@@ -213,13 +213,10 @@ impl Store {
             let is_written = is_needed && self.write_pack_without(id, ids, room).unwrap_or(false);
             if !is_written {
                 let _ = self.io.remove(&self.path(id, "pack"));
-            }
-            for segment in self.segments.iter_mut().filter(|segment| in_it(&&**segment)) {
-                if !is_written || goes(segment) {
-                    segment.snapshot = SnapshotPlace::Missing;
-                }
+                self.segments.iter_mut().filter(|segment| in_it(&&**segment)).for_each(Segment::lose_snapshot);
             }
         }
+        self.segments.iter_mut().filter(|segment| goes(segment)).for_each(Segment::lose_snapshot);
         self.space.is_full = was_full;
     }
 

@@ -84,6 +84,15 @@ impl Segment {
         }
     }
 
+    /// Its snapshot is missing now. Maintenance writes it again, as for a segment whose writer has died.
+    pub fn lose_snapshot(&mut self) {
+        self.snapshot = SnapshotPlace::Missing;
+        if self.state == SegmentState::Sealed {
+            // It was synced before it was sealed.
+            (self.state, self.synced) = (SegmentState::Open, self.length);
+        }
+    }
+
     /// Whether it holds a replaced or removed value with a smaller stamp. Without the newer record, that value would
     /// be served again.
     pub fn hides_older_than(&self, stamp: u64) -> bool {

@@ -542,3 +542,16 @@ fn processes_that_pack_at_once_lose_nothing() {
     let [segments, files, _, live, fresh] = counts(&disk);
     assert_eq!((packed(&disk) + files, live, fresh), (segments, 0, 0), "each snapshot is there once");
 }
+
+/// A pack is deleted when there is no room to write it again, and its segments stay.
+#[test]
+fn segments_of_a_deleted_pack_get_snapshots_again() {
+    let disk = after_launches(LAUNCHES, options());
+    let mut store = open(&disk.process(), Options { segment_limit: 300, ..options() });
+    let (path, _) = only_pack(&disk);
+    disk.process().remove(&path).unwrap();
+    while store.maintain(u64::MAX).unwrap().more {}
+    has_all(&mut store, LAUNCHES, "afterwards");
+    let [segments, snapshots, ..] = counts(&disk);
+    assert_eq!((snapshots + packed(&disk), segments), (segments, LAUNCHES as usize));
+}

@@ -288,3 +288,24 @@ fn killed_writers_never_wedge_a_full_disk() {
     println!("{} kills on a full disk, {evicted} values evicted", kills().div_ceil(2));
     assert!(evicted > 0);
 }
+
+/// Each writer reserves a part of the limit, as the length of its lock file. Nothing goes for a reservation of a process
+/// that was killed.
+#[test]
+fn killed_writers_take_no_room() {
+    let scratch = Scratch::new("reservations");
+    let options = Options { limit_bytes: 1 << 20, ..Options::new(now) };
+    let mut store = open(&scratch.store(), options);
+    for number in 0..60 {
+        let name = name(1, number);
+        assert!(store.put(&name, 5, &value(&name, 1)).expect("nothing is in the way"));
+    }
+    drop(store);
+    for id in 0..60_u64 {
+        let lock = std::fs::File::create(scratch.store().join(format!("{id:016x}.live"))).expect("it is new");
+        lock.set_len(32 << 10).expect("it needs no space");
+    }
+    let mut store = open(&scratch.store(), options);
+    while store.maintain(u64::MAX).expect("no other process maintains").more {}
+    assert_eq!((store.statistics().evicted, store.statistics().values), (0, 60));
+}
