@@ -32,7 +32,10 @@ RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-m
 for target in "${targets[@]}"; do
     corpus=$out/corpus/$target artifacts=$out/artifacts/$target log=$out/$target.log
     mkdir -p "$corpus" "$artifacts"
-    if [ "$target" = store ]; then "$out/$host/release/store_seeds" "$corpus"; fi
+    case $target in
+        store) "$out/$host/release/store_seeds" "$corpus" ;;
+        pipelines) "$out/$host/release/pipeline_seeds" "$corpus" ;;
+    esac
     seeds=()
     if [ -d "fuzz/seeds/$target" ]; then seeds=("fuzz/seeds/$target"); fi
     printf '\n== %s, %s s\n' "$target" "$seconds"

@@ -1,0 +1,193 @@
+//! Reads any bytes as each file of pipelines: a recording, a key map, a stable file, a shipped cache. Reading ends with
+//! an error, or with content for the next step. The file that the next step writes is read back without damage. Each
+//! input is also read with right checksums, so that invalid data reaches the code behind them. `pipeline_seeds` writes
+//! such files.
+#![no_main]
+
+use std::path::Path;
+
+use hobgoblin::pipeline::build::{Build, BuildOptions};
+use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder};
+use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
+use hobgoblin::pipeline::stable::{Expansion, StableFile};
+use hobgoblin::pipeline::{ShaderHash, Shipped, ShippedScan};
+use hobgoblin::store::fault_io::FaultDisk;
+use hobgoblin::store::io::{SharedIo, share};
+use libfuzzer_sys::fuzz_target;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+const HEADS: usize = 64;
+const HEADER: usize = 80;
+/// Format of a file's heads, without the kind. The version is 1.
+const FORMAT: u32 = 1 << 30 | 1;
+const OUT: &str = "/fuzz/out";
+
+fuzz_target!(|bytes: &[u8]| {
+    let path = Path::new("input");
+    for bytes in [bytes.to_vec(), sealed(bytes)] {
+        if let Ok(recording) = Recording::of_bytes(bytes.clone(), path) {
+            check_recording(&recording);
+        }
+        check_keys(bytes.clone());
+        if let Ok(file) = StableFile::of_bytes(bytes.clone(), path) {
+            check_stable(&file);
+        }
+        check_shipped(bytes);
+    }
+});
+
+/// The file with right checksums.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let Some((heads, _)) = bytes.split_at_mut_checked(HEADS) else { return bytes };
+    let kind = u32::from(heads[9] % 4 + 1);
+    for head in heads.chunks_exact_mut(32) {
+        head[..8].copy_from_slice(b"HOBSEG\r\n");
+        head[8..12].copy_from_slice(&(FORMAT | kind << 8).to_le_bytes());
+        head[12..20].fill(0);
+        let hash = xxh3_64(&head[..28]) as u32;
+        head[28..].copy_from_slice(&hash.to_le_bytes());
+    }
+    let seed = bytes[20..].first_chunk().map_or(0, |seed| u64::from_le_bytes(*seed));
+    let mut at = HEADS;
+    while at + HEADER <= bytes.len() {
+        let length = bytes[at + 4..].first_chunk().map_or(0, |length| u32::from_le_bytes(*length)) as usize;
+        let end = (at + HEADER).saturating_add(length);
+        let Some(payload) = bytes.get(at + HEADER..end).filter(|_| bytes[at..at + 2] == *b"hR") else {
+            at += 16;
+            continue;
+        };
+        let hash = xxh3_64(payload);
+        bytes[at + 64..at + 72].copy_from_slice(&hash.to_le_bytes());
+        let hash = xxh3_64_with_seed(&bytes[at..at + 72], seed.wrapping_add(at as u64));
+        bytes[at + 72..at + 80].copy_from_slice(&hash.to_le_bytes());
+        at = end.next_multiple_of(16);
+    }
+    bytes
+}
+
+/// An empty disk.
+fn disk() -> SharedIo {
+    let disk = FaultDisk::default();
+    disk.write(Path::new("/fuzz/other"), b"");
+    share(disk.process()).expect("there is memory")
+}
+
+/// A key for every shader.
+fn some_keys(recording: &Recording) -> KeyMap {
+    let mut keys = KeyMapBuilder::default();
+    let added = recording.for_each(|record| {
+        let Recorded::First(first) = record else { return Ok(()) };
+        first.description.shaders.iter().try_for_each(|shader| {
+            let key = format!("Shader{},{}", shader.hash.0[0] % 8, shader.stage);
+            keys.add(&KeyLine { hash: shader.hash, stage: shader.stage, key: &key })
+        })
+    });
+    added.expect("there is memory");
+    keys.finish().expect("there is memory")
+}
+
+fn check_recording(recording: &Recording) {
+    let mut merged = Merged::default();
+    let lost = merged.add(recording).expect("there is memory");
+    assert_eq!(Merged::default().add(recording).expect("there is memory"), lost);
+    let keys = some_keys(recording);
+    let Ok(mut expansion) = Expansion::like(recording) else { return };
+    assert!(expansion.add(recording).expect("the same identity"));
+    let io = disk();
+    // A text may be longer than a file can say.
+    let Ok(expanded) = expansion.finish(&keys, &io, Path::new(OUT)) else { return };
+    assert_eq!(expanded.pipelines, merged.len() as u64);
+    let file = StableFile::open(&io, Path::new(OUT)).expect("it was written");
+    assert_eq!(check_stable(&file), expanded.stable);
+}
+
+fn check_keys(bytes: Vec<u8>) {
+    let mut builder = KeyMapBuilder::default();
+    if builder.add_bytes(bytes.clone(), Path::new("input")).is_ok() {
+        let keys = builder.finish().expect("there is memory");
+        let io = disk();
+        keys.write(&io, Path::new(OUT), "build", "format").expect("there is room");
+        let mut again = KeyMapBuilder::default();
+        let (_, loaded) = again.add_file(&io, Path::new(OUT)).expect("it was written");
+        assert_eq!((loaded.damaged, loaded.is_truncated), (0, false));
+        assert!(again.finish().expect("there is memory").lines().eq(keys.lines()));
+        check_csv(&keys);
+    }
+    let mut rest = &bytes[..];
+    let _ = KeyMapBuilder::default().add_csv(|out| {
+        let (now, later) = rest.split_at(out.len().min(rest.len()));
+        out[..now.len()].copy_from_slice(now);
+        rest = later;
+        Ok(now.len())
+    });
+}
+
+/// A map becomes the same map again through text.
+fn check_csv(keys: &KeyMap) {
+    let mut text = Vec::new();
+    let written = keys.write_csv(|part| {
+        text.extend_from_slice(part.as_bytes());
+        Ok(())
+    });
+    if written.is_err() {
+        return;
+    }
+    let mut rest = &text[..];
+    let mut again = KeyMapBuilder::default();
+    let loaded = again.add_csv(|out| {
+        let (now, later) = rest.split_at(out.len().min(rest.len()));
+        out[..now.len()].copy_from_slice(now);
+        rest = later;
+        Ok(now.len())
+    });
+    assert_eq!(loaded.expect("there is memory").damaged, 0);
+    assert!(again.finish().expect("there is memory").lines().eq(keys.lines()));
+}
+
+/// Returns the number of pipelines.
+fn check_stable(file: &StableFile) -> u64 {
+    let mut keys = KeyMapBuilder::default();
+    let mut count = 0;
+    let read = file.for_each(|pipeline, _| {
+        count += 1;
+        for shader in pipeline.shaders {
+            let line = |key| KeyLine { hash: ShaderHash::default(), stage: shader.stage, key };
+            // A map refuses long keys. No shader of a build has them.
+            shader.keys.clone().for_each(|key| _ = keys.add(&line(key)));
+        }
+        Ok(())
+    });
+    read.expect("there is memory");
+    let keys = keys.finish().expect("there is memory");
+    let identity = &file.info().identity;
+    let mut build = Build::new(identity, "2", &keys, BuildOptions::default()).expect("the options are valid");
+    let io = disk();
+    let added = build.add(file).expect("there is memory");
+    let report = match build.finish(&io, Path::new(OUT)) {
+        Ok(report) => report,
+        Err(why) => {
+            assert!(why.sentence().starts_with("no graphics pipeline could be built"), "{why}");
+            return count;
+        }
+    };
+    assert!(added || report.skipped.len() == 1);
+    let shipped = Shipped::open(&io, Path::new(OUT), identity).expect("it was written");
+    assert_eq!(shipped.for_each(|_| Ok(())).expect("there is memory").missing, 0);
+    count
+}
+
+fn check_shipped(bytes: Vec<u8>) {
+    let disk = FaultDisk::default();
+    disk.write(Path::new(OUT), &bytes);
+    let io = share(disk.process()).expect("there is memory");
+    let Ok(shipped) = Shipped::any(&io, Path::new(OUT)) else { return };
+    let mut count = 0;
+    let read = shipped.for_each(|pipeline| {
+        assert_eq!(pipeline.description.key(), pipeline.key);
+        count += 1;
+        Ok(())
+    });
+    let ShippedScan { entries, missing } = read.expect("there is memory");
+    assert_eq!((entries, missing), (count, shipped.info().total().saturating_sub(count)));
+}
