@@ -3,12 +3,10 @@
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::thread::sleep;
 
 use super::format::{FORMAT, Form, HEADS, Head, Header, KEYED, UNIT, Usage, decode_heads, record_size};
 use super::index::Index;
 use super::io::{File, Names, is_not_ours, read_exact_at};
-use super::limits::{WAIT, WAITS};
 use super::segment::{ScanError, ScanLimits, ScanPosition, Segment, SegmentState, SnapshotPlace, resize, scan};
 use super::snapshot::{self, IndexSnapshot, RecordInfo, SHORT};
 use super::writer::LONGEST_SEGMENT;
@@ -24,9 +22,8 @@ const NAMED: u64 = 256;
 const LISTED: u32 = 1024;
 /// Uses that are kept until their values are known. More are applied at once, and those of unknown values are lost.
 const MOST_USES: usize = 1 << 18;
-/// Attempts to read a directory that changes meanwhile, without a pause between them. A process that deletes many
-/// segments takes longer, so more attempts follow at intervals of [`WAIT`], as many as a process waits for room.
-const ATTEMPTS: u32 = 16;
+/// Attempts to read a directory that changes meanwhile, before that is reported.
+const ATTEMPTS: usize = 16;
 
 /// Files of the directory by type, each list sorted by id.
 #[derive(Debug, Default)]
@@ -132,10 +129,7 @@ impl Store {
     /// The next call then begins another one, for the changes of other processes.
     pub fn load(&mut self, bytes: u64) -> Result<bool> {
         let mut budget = bytes;
-        for attempt in 0..ATTEMPTS + WAITS {
-            if attempt >= ATTEMPTS {
-                sleep(WAIT);
-            }
+        for _ in 0..ATTEMPTS {
             let mut loading = match self.loading.take() {
                 Some(loading) => loading,
                 None => self.begin_loading()?,
