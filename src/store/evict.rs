@@ -227,8 +227,6 @@ impl Store {
         if self.remove_damaged(&listing, DAMAGED)? > 0 {
             return Ok(true);
         }
-        // Their bytes are free, so nothing needs to go for them.
-        self.end_reservations_of_the_dead();
         self.measure(needed)?;
         let excess = self.foreign_excess(needed.saturating_add(self.space.limit / 16 * FREED));
         if excess > 0 && self.delete_foreign(excess)? > 0 {

@@ -350,7 +350,7 @@ impl Store {
     }
 
     /// A process that was killed cannot end its reservation.
-    pub(super) fn end_reservations_of_the_dead(&self) {
+    fn end_reservations_of_the_dead(&self) {
         for id in self.other_writers() {
             let path = self.path(id, "live");
             if self.io.reserved(&path) > 0
@@ -445,6 +445,8 @@ impl Store {
         (self.space.is_maintaining, self.space.patience) = (true, WAITS);
         let lock = MaintenanceLock(lock);
         lock.reserve(self.space.limit / SPARE);
+        // Their bytes are free, so nothing needs to go for them.
+        self.end_reservations_of_the_dead();
         Ok(Some(lock))
     }
 

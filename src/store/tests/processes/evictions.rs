@@ -290,22 +290,34 @@ fn killed_writers_never_wedge_a_full_disk() {
 }
 
 /// Each writer reserves a part of the limit, as the length of its lock file. Nothing goes for a reservation of a process
-/// that was killed.
+/// that was killed, and the marks of old values have room.
 #[test]
 fn killed_writers_take_no_room() {
-    let scratch = Scratch::new("reservations");
-    let options = Options { limit_bytes: 1 << 20, ..Options::new(now) };
-    let mut store = open(&scratch.store(), options);
-    for number in 0..60 {
-        let name = name(1, number);
-        assert!(store.put(&name, 5, &value(&name, 1)).expect("nothing is in the way"));
+    const DAY: u32 = 24 * 60 * 60;
+    for (max_age_seconds, aged) in [(u32::MAX, 0), (DAY, 60)] {
+        let scratch = Scratch::new("reservations");
+        let options = Options { limit_bytes: 1 << 20, max_age_seconds, ..Options::new(now) };
+        let later = Options { now: two_days_later, ..options };
+        let fill = |numbers: std::ops::Range<u32>, options| {
+            let mut store = open(&scratch.store(), options);
+            for number in numbers {
+                let name = name(1, number);
+                assert!(store.put(&name, 5, &value(&name, 1)).expect("nothing is in the way"));
+            }
+        };
+        fill(0..60, options);
+        fill(60..61, later);
+        for id in 0..60_u64 {
+            let lock = std::fs::File::create(scratch.store().join(format!("{id:016x}.live"))).expect("it is new");
+            lock.set_len(32 << 10).expect("it needs no space");
+        }
+        let mut store = open(&scratch.store(), later);
+        while store.maintain(u64::MAX).expect("there is room").more {}
+        let statistics = store.statistics();
+        assert_eq!((statistics.evicted, statistics.aged, statistics.values), (0, aged, 61 - aged));
     }
-    drop(store);
-    for id in 0..60_u64 {
-        let lock = std::fs::File::create(scratch.store().join(format!("{id:016x}.live"))).expect("it is new");
-        lock.set_len(32 << 10).expect("it needs no space");
-    }
-    let mut store = open(&scratch.store(), options);
-    while store.maintain(u64::MAX).expect("no other process maintains").more {}
-    assert_eq!((store.statistics().evicted, store.statistics().values), (0, 60));
+}
+
+fn two_days_later() -> u64 {
+    now() + 2 * 24 * 60 * 60
 }
