@@ -139,6 +139,8 @@ pub struct FaultPlan {
     pub longest_read: Option<usize>,
     /// Every read fails.
     pub reads_fail: bool,
+    /// Listings after which another process deletes the first segment, before this one reads it.
+    pub listings_to_delete: u64,
     /// Every change is denied, as in another user's directory.
     pub is_denied: bool,
     dead: bool,
@@ -334,6 +336,14 @@ impl FaultIo {
         }
     }
 
+    /// Whether another process deletes the first segment of this listing.
+    fn deletes_listed(&self) -> bool {
+        let mut plan = self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let less = plan.listings_to_delete.checked_sub(1);
+        plan.listings_to_delete = less.unwrap_or(0);
+        less.is_some()
+    }
+
     fn look(&self) -> io::Result<()> {
         if self.is_dead() { Err(eio()) } else { Ok(()) }
     }
@@ -379,6 +389,12 @@ impl Io for FaultIo {
         let inside = state.names.keys().filter(|path| path.parent() == Some(directory));
         let names: Vec<_> = inside.filter_map(|path| path.file_name()).map(OsString::from).collect();
         state.counts.listed += names.len() as u64;
+        let is_segment = |name: &&OsString| Path::new(name).extension() == Some(OsStr::new("seg"));
+        let first = names.iter().find(is_segment).filter(|_| self.deletes_listed());
+        drop(state);
+        if let Some(name) = first {
+            self.rename_names(Renaming::Unlink(directory.join(name)));
+        }
         Ok(names)
     }
 

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
 use super::format::{FORMAT, Form, HEADS, Head, Header, KEYED, UNIT, Usage, decode_heads, record_size};
 use super::index::Index;
@@ -22,8 +24,12 @@ const NAMED: u64 = 256;
 const LISTED: u32 = 1024;
 /// Uses that are kept until their values are known. More are applied at once, and those of unknown values are lost.
 const MOST_USES: usize = 1 << 18;
-/// Attempts to read a directory that changes meanwhile, before that is reported.
+/// Attempts to read a directory that changes meanwhile, before each pause. A file that each of them lists, and that is
+/// not there, is not being deleted, so there is no pause.
 const ATTEMPTS: usize = 16;
+/// Pauses that a store makes until a reading succeeds, and the length of one.
+pub(super) const PAUSES: u32 = 250;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Files of the directory by type, each list sorted by id.
 #[derive(Debug, Default)]
@@ -79,7 +85,7 @@ impl Listing {
 }
 
 /// Whether a file still exists.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 enum Presence {
     Here,
     Gone,
@@ -96,7 +102,8 @@ pub(super) struct Loading {
     done: usize,
     /// Position in the segment after those, if its scan was interrupted.
     at: Option<ScanPosition>,
-    presence: Presence,
+    /// The first listed segment that was not there: another process has deleted it.
+    gone: Option<u64>,
     /// Applied to the index at the end.
     uses: Vec<Usage>,
     /// Buffer for reading snapshots and packs.
@@ -129,7 +136,8 @@ impl Store {
     /// The next call then begins another one, for the changes of other processes.
     pub fn load(&mut self, bytes: u64) -> Result<bool> {
         let mut budget = bytes;
-        for _ in 0..ATTEMPTS {
+        let (mut gone, mut repeated) = (None, 0);
+        for attempt in 1_usize.. {
             let mut loading = match self.loading.take() {
                 Some(loading) => loading,
                 None => self.begin_loading()?,
@@ -139,19 +147,32 @@ impl Store {
                 self.loading = Some(loading);
                 return Ok(false);
             }
-            if loading.presence == Presence::Here {
+            if loading.gone.is_none() {
                 self.drop_missing(&loading.listing.segments);
             }
-            if loading.presence == Presence::Here && !self.must_reread {
+            if loading.gone.is_none() && !self.must_reread {
+                self.pauses = PAUSES;
                 self.index.show_uses(&mut loading.uses);
                 if self.last_activity.is_none() {
                     self.last_activity = Some(self.live().map(|entry| entry.used).max().unwrap_or(0));
                 }
                 return self.index.tidy().map(|()| true);
             }
-            budget = loading.budget;
+            repeated = if loading.gone == gone { repeated + 1 } else { 0 };
+            (gone, budget) = (loading.gone, loading.budget);
+            if repeated == ATTEMPTS || attempt.is_multiple_of(ATTEMPTS) && !self.pause() {
+                break;
+            }
         }
         Err(error!(Busy, "other processes keep changing '{}': call again later", self.directory.display()))
+    }
+
+    /// Let other processes finish their changes. False if that was tried long enough.
+    fn pause(&mut self) -> bool {
+        let Some(less) = self.pauses.checked_sub(1) else { return false };
+        self.pauses = less;
+        sleep(PAUSE);
+        true
     }
 
     /// Add a segment of this process to the list that is being read, which was made before.
@@ -186,7 +207,7 @@ impl Store {
         };
         (self.is_all_read, self.must_reread) = (true, false);
         let (listing, uses, bytes) = (Listing::default(), Vec::new(), Vec::new());
-        Ok(Loading { names, listing, packs: 0, done: 0, at: None, presence: Presence::Here, uses, bytes, budget: 0 })
+        Ok(Loading { names, listing, packs: 0, done: 0, at: None, gone: None, uses, bytes, budget: 0 })
     }
 
     /// Read names of files until the budget is used up; true if all were read.
@@ -301,7 +322,7 @@ impl Store {
                 return Ok(false);
             }
             if there == Presence::Gone {
-                loading.presence = Presence::Gone;
+                loading.gone.get_or_insert(id);
             }
             loading.done += 1;
         }

@@ -282,6 +282,8 @@ pub struct Store {
     is_all_read: bool,
     /// Segments were forgotten that are still there: the directory must be read again.
     must_reread: bool,
+    /// Pauses that a reading beside others' changes may still make.
+    pauses: u32,
     /// Ids whose files [`clear_all`](Self::clear_all) has not deleted yet.
     to_clear: Option<Vec<u64>>,
     space: Space,
@@ -331,6 +333,7 @@ impl Store {
             loading: None,
             is_all_read: false,
             must_reread: false,
+            pauses: load::PAUSES,
             to_clear: None,
             space: Space::new(&options)?,
             counts: Statistics::default(),

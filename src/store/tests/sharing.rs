@@ -442,3 +442,18 @@ fn copies_are_kept_although_an_id_was_claimed_before_their_sources() {
     }
     (30..40).for_each(|number| assert_eq!(get(&mut on(&disk), &name(number)), Some(value(number, 100))));
 }
+
+/// Each reading of the directory meets a segment that was deleted since it was listed. A store reads on, as long as that
+/// comes to an end.
+#[test]
+fn directory_is_read_while_others_delete_many_segments() {
+    let disk = FaultDisk::default();
+    let mut writers: Vec<_> = (0..120).map(|_| on(&disk)).collect();
+    for (number, writer) in (0..).zip(&mut writers) {
+        writer.put(&name(number), 5, &value(number, 50)).unwrap();
+    }
+    let io = disk.process();
+    io.plan(|plan| plan.listings_to_delete = 100);
+    let mut store = open(&io, options());
+    assert_eq!((0..120).filter(|&number| get(&mut store, &name(number)).is_some()).count(), 20);
+}
