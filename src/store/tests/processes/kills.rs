@@ -326,7 +326,7 @@ impl Place {
 /// `HOB_STORE_KILLS` sets the number of kills.
 #[test]
 fn no_kill_loses_a_stored_value() {
-    let kills = number_in("HOB_STORE_KILLS").unwrap_or(60);
+    let kills = number_in("HOB_STORE_KILLS").unwrap_or(240);
     let scratch = Scratch::new("kills");
     let mut packed = 0;
     let (mut killed, mut round) = (0, number_in("HOB_STORE_SEED").unwrap_or(0));
