@@ -105,7 +105,7 @@ use crate::base::{Error, Result, Shared, Text, error, try_collect, try_path};
 
 pub use bundle::{Bundle, BundleWriter};
 pub use clear::Cleared;
-pub use format::Secret;
+pub use format::{Secret, hash};
 pub use index::Name;
 pub use log::{LONGEST_RECORD, LogKind, LogReader, LogRecord, LogScan, LogWriter};
 pub use maintain::Maintained;

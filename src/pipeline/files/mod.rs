@@ -63,15 +63,19 @@ pub struct UseData {
 impl UseData {
     /// The first use in a run.
     pub fn first(mask: Mask, first_frame: u64, build_us: u32) -> Result<Self> {
-        Ok(Self {
-            masks: MaskSet::of(mask)?,
-            first_frame,
-            first_frames: first_frame,
-            runs: 1,
-            times: 1,
-            build_us: build_us.into(),
-            builds: (build_us > 0).into(),
-        })
+        let mut uses = Self { masks: MaskSet::of(mask)?, ..Self::default() };
+        uses.count_first(first_frame, build_us);
+        Ok(uses)
+    }
+
+    /// Count the first use in another run. Its mask is added to `masks`.
+    pub fn count_first(&mut self, first_frame: u64, build_us: u32) {
+        self.first_frame = if self.runs == 0 { first_frame } else { self.first_frame.min(first_frame) };
+        self.first_frames = self.first_frames.saturating_add(first_frame);
+        self.runs = self.runs.saturating_add(1);
+        self.times = self.times.saturating_add(1);
+        self.build_us = self.build_us.saturating_add(build_us.into());
+        self.builds = self.builds.saturating_add((build_us > 0).into());
     }
 
     /// Add the data of other runs. The result is the same in any order. On an error, only masks may have been added.

@@ -1,67 +1,119 @@
 //! Pipelines by key while files are merged.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use super::UseData;
-use crate::base::{Result, try_push};
+use crate::base::{Error, Result, try_filled, try_push};
 use crate::pipeline::PipelineKey;
+use crate::store::hash;
 
-/// Keys are hashes, so their first bytes are the hash.
-#[derive(Default)]
-pub struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    }
-
-    // The length of the key, always the same.
-    fn write_usize(&mut self, _: usize) {}
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// A pipeline of a [`Table`].
+/// A pipeline of a [`Table`]. Two cache lines, because merging waits for them.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Row {
     /// Its key.
     pub key: PipelineKey,
-    /// How it was used.
-    pub uses: UseData,
+    /// XXH3 of its encoded form.
+    pub hash: u64,
     /// The last source that added to it, so that a source counts once.
     pub source: u32,
-    begin: usize,
-    length: usize,
+    chunk: u32,
+    begin: u32,
+    length: u32,
+    /// How it was used.
+    pub uses: UseData,
 }
 
+const _: () = assert!(size_of::<Row>() == 128);
+
+/// Encoded pipelines stand in chunks of this size, so that a table grows without copies and without room to spare. A
+/// pipeline is at most [`MAX_STATE`](crate::pipeline::MAX_STATE) bytes and its shaders, so it may need a longer chunk.
+const CHUNK: usize = 1 << 20;
+
+/// Slots of the first index.
+const SLOTS: usize = 64;
+
 /// Pipelines, each once, with their use data and their encoded form.
+///
+/// The index is a hash table of at least twice as many slots as rows. A slot has the high half of a key's first word, and
+/// one more than the number of its row; 0 is an empty slot. Keys are hashes, so their first words are spread.
 #[derive(Default)]
 pub struct Table {
-    index: HashMap<PipelineKey, u32, BuildHasherDefault<KeyHasher>>,
+    slots: Vec<u64>,
     rows: Vec<Row>,
-    bytes: Vec<u8>,
+    chunks: Vec<Vec<u8>>,
+}
+
+/// The first word of a key.
+fn word(key: &PipelineKey) -> u64 {
+    key.0.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+fn slot_of(key: &PipelineKey, at: usize) -> u64 {
+    word(key) >> 32 << 32 | (at as u64 + 1)
 }
 
 impl Table {
     /// The pipeline of a key.
     pub fn find(&self, key: &PipelineKey) -> Option<usize> {
-        self.index.get(key).map(|&at| at as usize)
+        let tag = word(key) >> 32;
+        let mut place = word(key) as usize;
+        loop {
+            // Without slots there is none.
+            let slot = *self.slots.get(place & self.slots.len().wrapping_sub(1))?;
+            let at = (slot as u32).checked_sub(1)? as usize;
+            if slot >> 32 == tag && self.rows[at].key == *key {
+                return Some(at);
+            }
+            place += 1;
+        }
+    }
+
+    /// Put a row that no slot has into the first empty one. There is an empty slot.
+    fn index(slots: &mut [u64], key: &PipelineKey, at: usize) {
+        let (mut place, mask) = (word(key) as usize, slots.len() - 1);
+        while slots[place & mask] > 0 {
+            place += 1;
+        }
+        slots[place & mask] = slot_of(key, at);
+    }
+
+    /// Slots for one more row.
+    fn reserve_slot(&mut self) -> Result<()> {
+        if 2 * (self.rows.len() + 1) <= self.slots.len() {
+            return Ok(());
+        }
+        let mut slots = try_filled(0, (2 * self.slots.len()).max(SLOTS))?;
+        for (at, row) in self.rows.iter().enumerate() {
+            Self::index(&mut slots, &row.key, at);
+        }
+        self.slots = slots;
+        Ok(())
     }
 
     /// Add a pipeline that the table does not have. On an error nothing changes.
     pub fn insert(&mut self, key: &PipelineKey, encoded: &[u8], uses: UseData, source: u32) -> Result<usize> {
         let at = self.rows.len();
-        let number = u32::try_from(at).map_err(|_| crate::base::Error::OUT_OF_MEMORY)?;
-        self.index.try_reserve(1)?;
-        self.bytes.try_reserve(encoded.len())?;
-        let begin = self.bytes.len();
-        try_push(&mut self.rows, Row { key: *key, uses, source, begin, length: encoded.len() })?;
-        self.bytes.extend_from_slice(encoded);
-        self.index.insert(*key, number);
+        if at == u32::MAX as usize {
+            return Err(Error::OUT_OF_MEMORY);
+        }
+        self.reserve_slot()?;
+        self.rows.try_reserve(1)?;
+        let chunk = self.chunk_for(encoded.len())?;
+        let (chunk, bytes) = (chunk as u32, &mut self.chunks[chunk]);
+        let (begin, length) = (bytes.len() as u32, encoded.len() as u32);
+        bytes.extend_from_slice(encoded);
+        self.rows.push(Row { key: *key, hash: hash(encoded), source, chunk, begin, length, uses });
+        Self::index(&mut self.slots, key, at);
         Ok(at)
+    }
+
+    /// The number of a chunk with room for `length` bytes.
+    fn chunk_for(&mut self, length: usize) -> Result<usize> {
+        if self.chunks.last().is_none_or(|chunk| chunk.capacity() - chunk.len() < length) {
+            let mut chunk = Vec::new();
+            chunk.try_reserve_exact(length.max(CHUNK))?;
+            try_push(&mut self.chunks, chunk)?;
+        }
+        Ok(self.chunks.len() - 1)
     }
 
     /// A row.
@@ -76,8 +128,8 @@ impl Table {
 
     /// The encoded form of a row.
     pub fn encoded(&self, at: usize) -> &[u8] {
-        let Row { begin, length, .. } = self.rows[at];
-        &self.bytes[begin..begin + length]
+        let Row { chunk, begin, length, .. } = self.rows[at];
+        &self.chunks[chunk as usize][begin as usize..][..length as usize]
     }
 
     /// Number of rows.
@@ -97,8 +149,8 @@ impl Table {
 
     /// Bytes held, without the sets of masks.
     pub fn memory_used(&self) -> usize {
-        self.index.capacity() * (size_of::<PipelineKey>() + 5)
+        self.slots.capacity() * size_of::<u64>()
             + self.rows.capacity() * size_of::<Row>()
-            + self.bytes.capacity()
+            + self.chunks.iter().map(Vec::capacity).sum::<usize>()
     }
 }

@@ -1,10 +1,10 @@
 //! The pipelines of several recordings, by key.
 
-use super::{Recorded, Recording};
-use crate::base::Result;
-use crate::pipeline::files::{Cursor, Table, UseData, get_description, put_description};
-use crate::pipeline::{DescriptionRef, PipelineKey, ShaderRef};
-use crate::store::LogScan;
+use super::{EncodedFirst, EncodedRecord, LaterUses, Recording};
+use crate::base::{Result, try_push};
+use crate::pipeline::files::{Cursor, Table, UseData, get_description};
+use crate::pipeline::{DescriptionRef, Mask, PipelineKey, ShaderRef};
+use crate::store::{LogScan, hash};
 
 /// A pipeline of [`Merged`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,58 @@ pub struct MergedPipeline<'a> {
     pub uses: &'a UseData,
 }
 
+/// First uses that are merged together. Merging one waits for memory several times. The steps of a batch are short loops,
+/// in which the processor waits for many at once: 2.5 times as fast as one after the other.
+const BATCH: usize = 64;
+
+/// A first use of a batch.
+struct Pending {
+    key: PipelineKey,
+    mask: Mask,
+    frame: u64,
+    build_us: u32,
+    /// Its description: a part of [`Batch::encoded`].
+    begin: usize,
+    end: usize,
+    /// XXH3 of it.
+    hash: u64,
+    /// The place of its pipeline, if that was known.
+    at: Option<usize>,
+    /// Whether that has the mask.
+    has_mask: bool,
+}
+
+/// First uses that are not merged yet.
+#[derive(Default)]
+struct Batch {
+    pending: Vec<Pending>,
+    encoded: Vec<u8>,
+}
+
+impl Batch {
+    fn push(&mut self, first: &EncodedFirst<'_>) -> Result<()> {
+        let EncodedFirst { key, mask, frame, build_us, encoded } = *first;
+        let begin = self.encoded.len();
+        self.encoded.try_reserve(encoded.len())?;
+        self.encoded.extend_from_slice(encoded);
+        let end = self.encoded.len();
+        let hash = hash(encoded);
+        try_push(&mut self.pending, Pending { key, mask, frame, build_us, begin, end, hash, at: None, has_mask: false })
+    }
+
+    fn clear(&mut self) {
+        self.pending.clear();
+        self.encoded.clear();
+    }
+}
+
 /// The union of recordings. It does not depend on their order. The caller adds each run once.
 #[derive(Default)]
 pub struct Merged {
     table: Table,
     sources: u32,
-    encoded: Vec<u8>,
+    batch: Batch,
+    shaders: Vec<ShaderRef>,
 }
 
 impl Merged {
@@ -30,53 +76,89 @@ impl Merged {
     /// error the view may hold a part of the recording.
     pub fn add(&mut self, recording: &Recording) -> Result<LogScan> {
         self.sources += 1;
+        self.batch.clear();
         let mut lost = 0;
-        let mut scan = recording.for_each(|record| {
-            lost += u64::from(!self.add_record(record)?);
+        let mut scan = recording.for_each_encoded(|record| {
+            match record {
+                EncodedRecord::First(first) => {
+                    self.batch.push(&first)?;
+                    if self.batch.pending.len() == BATCH {
+                        lost += self.merge_batch()?;
+                    }
+                }
+                EncodedRecord::Later(later) => {
+                    lost += self.merge_batch()?;
+                    lost += u64::from(!self.merge_later(&later)?);
+                }
+            }
             Ok(())
         })?;
-        scan.damaged += lost;
+        scan.damaged += lost + self.merge_batch()?;
         Ok(scan)
     }
 
-    /// False if the record has no valid key.
-    fn add_record(&mut self, record: &Recorded<'_>) -> Result<bool> {
-        let source = self.sources;
-        match record {
-            Recorded::First(first) => {
-                let uses = UseData::first(first.mask, first.frame, first.build_us)?;
-                self.encoded.clear();
-                put_description(&mut self.encoded, &first.description)?;
-                let Some(at) = self.table.find(&first.key) else {
-                    if first.description.key() != first.key {
-                        return Ok(false);
-                    }
-                    self.table.insert(&first.key, &self.encoded, uses, source)?;
-                    return Ok(true);
-                };
-                if self.table.encoded(at) != self.encoded {
-                    return Ok(false);
-                }
-                let row = self.table.row_mut(at);
-                if row.source == source {
-                    // A run that recorded a pipeline twice counts it once.
-                    row.uses.masks.merge(&uses.masks)?;
-                } else {
-                    row.uses.merge(&uses)?;
-                    row.source = source;
-                }
-            }
-            Recorded::Later(later) => {
-                // Without the record of its first use in this run, a pipeline is unknown to it.
-                let Some(at) = self.table.find(&later.key) else { return Ok(false) };
-                let row = self.table.row_mut(at);
-                if row.source != source {
-                    return Ok(false);
-                }
-                row.uses.masks.insert(later.mask)?;
-                row.uses.times = row.uses.times.saturating_add(later.times);
+    /// Merge the batch. Returns the number of entries without a valid key.
+    fn merge_batch(&mut self) -> Result<u64> {
+        let mut batch = std::mem::take(&mut self.batch);
+        for pending in &mut batch.pending {
+            pending.at = self.table.find(&pending.key);
+        }
+        for pending in &mut batch.pending {
+            pending.has_mask = pending.at.is_some_and(|at| self.uses(at).masks.contains(&pending.mask));
+        }
+        let mut lost = 0;
+        for pending in &batch.pending {
+            // An entry before it may have been the first of its pipeline.
+            match pending.at.or_else(|| self.table.find(&pending.key)) {
+                Some(at) => lost += u64::from(!self.merge_known(at, pending)?),
+                None => lost += u64::from(!self.insert(pending, &batch.encoded[pending.begin..pending.end])?),
             }
         }
+        batch.clear();
+        self.batch = batch;
+        Ok(lost)
+    }
+
+    /// False if the description is another one. Descriptions of one hash count as one: that of the table has the right
+    /// key.
+    fn merge_known(&mut self, at: usize, pending: &Pending) -> Result<bool> {
+        let source = self.sources;
+        let row = self.table.row_mut(at);
+        if row.hash != pending.hash {
+            return Ok(false);
+        }
+        if !pending.has_mask {
+            row.uses.masks.insert(pending.mask)?;
+        }
+        // A run that recorded a pipeline twice counts it once.
+        if row.source != source {
+            row.uses.count_first(pending.frame, pending.build_us);
+            row.source = source;
+        }
+        Ok(true)
+    }
+
+    /// False if the key is not that of the description.
+    fn insert(&mut self, pending: &Pending, encoded: &[u8]) -> Result<bool> {
+        let Pending { key, mask, frame, build_us, .. } = *pending;
+        let mut cursor = Cursor(encoded);
+        let description = get_description(&mut cursor, &mut self.shaders)?;
+        let is_valid = cursor.is_at_end() && description.is_some_and(|description| description.key() == key);
+        if is_valid {
+            self.table.insert(&key, encoded, UseData::first(mask, frame, build_us)?, self.sources)?;
+        }
+        Ok(is_valid)
+    }
+
+    /// False if the pipeline is unknown to this run: the record of its first use is lost.
+    fn merge_later(&mut self, later: &LaterUses) -> Result<bool> {
+        let Some(at) = self.table.find(&later.key) else { return Ok(false) };
+        let row = self.table.row_mut(at);
+        if row.source != self.sources {
+            return Ok(false);
+        }
+        row.uses.masks.insert(later.mask)?;
+        row.uses.times = row.uses.times.saturating_add(later.times);
         Ok(true)
     }
 
@@ -95,14 +177,25 @@ impl Merged {
         self.table.memory_used()
     }
 
+    /// A pipeline by its place, from 0 to [`len`](Self::len). Places depend on the order in which recordings were added.
+    /// `shaders` is a buffer.
+    pub fn get<'a>(&'a self, at: usize, shaders: &'a mut Vec<ShaderRef>) -> Result<Option<MergedPipeline<'a>>> {
+        let row = self.table.row(at);
+        let description = get_description(&mut Cursor(self.table.encoded(at)), shaders)?;
+        Ok(description.map(|description| MergedPipeline { key: row.key, description, uses: &row.uses }))
+    }
+
+    /// How all runs used a pipeline, by its place.
+    pub fn uses(&self, at: usize) -> &UseData {
+        &self.table.row(at).uses
+    }
+
     /// Pass all pipelines to `each`, in the order of their first use.
     pub fn for_each(&self, mut each: impl FnMut(&MergedPipeline<'_>) -> Result<()>) -> Result<()> {
-        let mut shaders: Vec<ShaderRef> = Vec::new();
+        let mut shaders = Vec::new();
         for at in self.table.in_order()? {
-            let row = self.table.row(at as usize);
-            let mut cursor = Cursor(self.table.encoded(at as usize));
-            if let Some(description) = get_description(&mut cursor, &mut shaders)? {
-                each(&MergedPipeline { key: row.key, description, uses: &row.uses })?;
+            if let Some(pipeline) = self.get(at as usize, &mut shaders)? {
+                each(&pipeline)?;
             }
         }
         Ok(())

@@ -237,17 +237,44 @@ impl Recording {
     pub fn for_each(&self, mut each: impl FnMut(&Recorded<'_>) -> Result<()>) -> Result<LogScan> {
         let mut shaders: Vec<ShaderRef> = Vec::new();
         let mut lost = 0;
-        let mut scan = self.log.for_each(|record, payload| {
-            match record.kind {
-                kind::PIPELINE => match get_first_use(record, payload, &mut shaders)? {
+        let mut scan = self.for_each_encoded(|record| {
+            match record {
+                EncodedRecord::First(first) => match first.decode(&mut shaders)? {
                     Some(first) => each(&Recorded::First(first))?,
                     None => lost += 1,
                 },
+                EncodedRecord::Later(later) => each(&Recorded::Later(later))?,
+            }
+            Ok(())
+        })?;
+        scan.damaged += lost;
+        Ok(scan)
+    }
+
+    /// [`for_each`](Self::for_each) without decoding descriptions.
+    fn for_each_encoded(&self, mut each: impl FnMut(EncodedRecord<'_>) -> Result<()>) -> Result<LogScan> {
+        let mut lost = 0;
+        let mut scan = self.log.for_each(|record, payload| {
+            let mut cursor = Cursor(payload);
+            match record.kind {
+                kind::PIPELINE => match cursor.mask() {
+                    Some(mask) => {
+                        let LogRecord { key, stamp: frame, build_us, .. } = *record;
+                        let encoded = cursor.0;
+                        each(EncodedRecord::First(EncodedFirst {
+                            key: Fingerprint(key),
+                            mask,
+                            frame,
+                            build_us,
+                            encoded,
+                        }))?;
+                    }
+                    None => lost += 1,
+                },
                 kind::USES => {
-                    let mut cursor = Cursor(payload);
                     lost += u64::from(payload.len() % USE > 0);
                     while let Some(uses) = get_uses(&mut cursor) {
-                        each(&Recorded::Later(uses))?;
+                        each(EncodedRecord::Later(uses))?;
                     }
                 }
                 HEAD => {}
@@ -261,16 +288,30 @@ impl Recording {
     }
 }
 
-fn get_first_use<'a>(
-    record: &LogRecord,
-    payload: &'a [u8],
-    shaders: &'a mut Vec<ShaderRef>,
-) -> Result<Option<FirstUse<'a>>> {
-    let mut cursor = Cursor(payload);
-    let Some(mask) = cursor.mask() else { return Ok(None) };
-    let description = get_description(&mut cursor, shaders)?.filter(|_| cursor.is_at_end());
-    let LogRecord { key, stamp: frame, build_us, .. } = *record;
-    Ok(description.map(|description| FirstUse { key: Fingerprint(key), description, mask, frame, build_us }))
+/// A [`FirstUse`] with its description as the file has it, unchecked.
+#[derive(Clone, Copy)]
+struct EncodedFirst<'a> {
+    key: PipelineKey,
+    mask: Mask,
+    frame: u64,
+    build_us: u32,
+    encoded: &'a [u8],
+}
+
+/// A record of a recording, unchecked.
+enum EncodedRecord<'a> {
+    First(EncodedFirst<'a>),
+    Later(LaterUses),
+}
+
+impl<'a> EncodedFirst<'a> {
+    /// `None`: the description is invalid.
+    fn decode(&self, shaders: &'a mut Vec<ShaderRef>) -> Result<Option<FirstUse<'a>>> {
+        let mut cursor = Cursor(self.encoded);
+        let Self { key, mask, frame, build_us, .. } = *self;
+        let description = get_description(&mut cursor, shaders)?.filter(|_| cursor.is_at_end());
+        Ok(description.map(|description| FirstUse { key, description, mask, frame, build_us }))
+    }
 }
 
 fn get_uses(cursor: &mut Cursor<'_>) -> Option<LaterUses> {

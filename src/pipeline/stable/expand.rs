@@ -1,11 +1,12 @@
 //! Recordings and the key map of their build become a stable file.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::file::{StableInfo, stable_key, write};
 use crate::base::{Result, error, try_push, try_string};
 use crate::fingerprint::Builder;
-use crate::pipeline::files::{Dimension, Table, put_text};
+use crate::pipeline::files::{Dimension, UseData, put_text};
 use crate::pipeline::keys::KeyMap;
 use crate::pipeline::recording::{Merged, MergedPipeline, Recording};
 use crate::pipeline::{Identity, PipelineKey, ShaderRef};
@@ -110,29 +111,11 @@ impl Expansion {
     pub fn finish(self, keys: &KeyMap, io: &SharedIo, path: &Path) -> Result<Expanded> {
         let mut report = self.report;
         report.pipelines = self.merged.len() as u64;
-        let mut table = Table::default();
-        let mut encoded = Vec::new();
-        self.merged.for_each(|pipeline| {
-            if let Some(shader) = put_stable(&mut encoded, pipeline, keys)? {
-                return try_push(&mut report.unresolved, Unresolved { pipeline: pipeline.key, shader });
-            }
-            let key = stable_key(&encoded);
-            match table.find(&key) {
-                Some(at) => table.row_mut(at).uses.merge(pipeline.uses),
-                None => {
-                    let mut uses = crate::pipeline::UseData::default();
-                    uses.merge(pipeline.uses)?;
-                    table.insert(&key, &encoded, uses, 0).map(|_| ())
-                }
-            }
-        })?;
-        drop(self.merged);
-        report.unresolved.sort_unstable();
-        report.stable = table.len() as u64;
-        let order = table.in_order()?;
+        let stable = Stable::of(&self.merged, keys, &mut report.unresolved)?;
+        report.stable = stable.groups.len() as u64;
         let mut source = Builder::new(CONTEXT);
         source.written(1, self.runs.len() as u32, |bytes| self.runs.iter().for_each(|run| bytes.put(run)));
-        source.written(2, 0, |bytes| order.iter().for_each(|&at| bytes.put(&table.row(at as usize).key.0)));
+        source.written(2, 0, |bytes| stable.groups.iter().for_each(|group| bytes.put(&group.key.0)));
         let info = StableInfo {
             identity: self.identity,
             version: self.version,
@@ -142,14 +125,71 @@ impl Expansion {
             pipelines: report.stable,
             dimensions: self.dimensions,
         };
-        report.bytes = write(io, path, &info, |put| {
-            for &at in &order {
-                let row = table.row(at as usize);
-                put(&row.key, &row.uses, table.encoded(at as usize))?;
-            }
-            Ok(())
-        })?;
+        report.bytes = write(io, path, &info, |put| stable.write(&self.merged, keys, put))?;
         Ok(report)
+    }
+}
+
+/// Pipelines with one stable form.
+struct Group {
+    key: PipelineKey,
+    first_frame: u64,
+    /// Its part of [`Stable::pipelines`].
+    part: Range<usize>,
+}
+
+/// The stable forms of merged pipelines. They are encoded again when they are written, so none is held.
+struct Stable {
+    /// The key of each stable form, and the place of its pipeline. Sorted.
+    pipelines: Vec<(PipelineKey, u32)>,
+    /// In the order of their first use.
+    groups: Vec<Group>,
+}
+
+impl Stable {
+    fn of(merged: &Merged, keys: &KeyMap, unresolved: &mut Vec<Unresolved>) -> Result<Self> {
+        let (mut pipelines, mut encoded, mut shaders) = (Vec::new(), Vec::new(), Vec::new());
+        for at in 0..merged.len() {
+            let Some(pipeline) = merged.get(at, &mut shaders)? else { continue };
+            match put_stable(&mut encoded, &pipeline, keys)? {
+                Some(shader) => try_push(unresolved, Unresolved { pipeline: pipeline.key, shader })?,
+                None => try_push(&mut pipelines, (stable_key(&encoded), at as u32))?,
+            }
+        }
+        unresolved.sort_unstable();
+        pipelines.sort_unstable();
+        let mut groups = Vec::new();
+        for same in pipelines.chunk_by(|(one, _), (other, _)| one == other) {
+            let begin = groups.last().map_or(0, |group: &Group| group.part.end);
+            let mut first_frame = u64::MAX;
+            for &(_, at) in same {
+                first_frame = first_frame.min(merged.uses(at as usize).first_frame);
+            }
+            try_push(&mut groups, Group { key: same[0].0, first_frame, part: begin..begin + same.len() })?;
+        }
+        groups.sort_unstable_by_key(|group| (group.first_frame, group.key));
+        Ok(Self { pipelines, groups })
+    }
+
+    fn write(
+        &self,
+        merged: &Merged,
+        keys: &KeyMap,
+        put: &mut dyn FnMut(&PipelineKey, &UseData, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut encoded, mut shaders) = (Vec::new(), Vec::new());
+        for Group { key, part, .. } in &self.groups {
+            let same = &self.pipelines[part.clone()];
+            let mut uses = UseData::default();
+            for &(_, at) in same {
+                uses.merge(merged.uses(at as usize))?;
+            }
+            if let Some(pipeline) = merged.get(same[0].1 as usize, &mut shaders)? {
+                put_stable(&mut encoded, &pipeline, keys)?;
+                put(key, &uses, &encoded)?;
+            }
+        }
+        Ok(())
     }
 }
 
