@@ -50,7 +50,7 @@ mod user_cache;
 pub use description::{
     Description, DescriptionRef, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef,
 };
-pub use files::{Dimension, MAX_DIMENSIONS, UseData};
+pub use files::{Cursor, Dimension, MAX_DIMENSIONS, UseData, put_description, put_text};
 pub use identity::{Identity, MAX_NAME};
 pub use mask::{Mask, MaskSet};
 pub use seen::Seen;

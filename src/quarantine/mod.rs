@@ -334,6 +334,34 @@ impl Quarantine {
         }
     }
 
+    /// Add a strike to a key that crashed or blocked another process, such as a child that compiles for this one.
+    ///
+    /// All quarantines that open the directory from now on count it. This one does not: its list never changes. A
+    /// read-only quarantine writes nothing and returns no error.
+    pub fn strike(&self, environment: u64, key: &[u8; 32]) -> Result<()> {
+        if self.options.read_only {
+            return Ok(());
+        }
+        let (incident, when) = (self.directory.io.nonce(), self.options.now_unix_s.max(1));
+        let strike = format::Record { environment, key: *key, incident, when };
+        // Hold the state: the directory's lock also excludes other threads of this process.
+        let _state = self.state();
+        self.directory.create()?;
+        let mut added = Ok(false);
+        self.directory.change(self.options.most_wait_ms, true, |strikes| {
+            added = strikes.add(strike);
+            matches!(added, Ok(true))
+        })?;
+        match added? {
+            true => Ok(()),
+            false => Err(error!(
+                LimitExceeded,
+                "the quarantine is full with {} strikes: forgive keys, or let strikes expire",
+                strikes::MOST_STRIKES
+            )),
+        }
+    }
+
     /// Lift all strikes of a key, for this process and for all processes that open the directory from now on. If the
     /// write fails, they are lifted for this process only, and the error is returned. A read-only quarantine returns no
     /// error.

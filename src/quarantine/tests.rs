@@ -67,6 +67,40 @@ impl Drop for Scratch {
 }
 
 #[test]
+fn strikes_of_another_process_ban_a_key_from_the_next_opening() {
+    let scratch = Scratch::new();
+    let quarantine = scratch.open();
+    for _ in 0..2 {
+        quarantine.strike(DRIVER, &A).unwrap();
+    }
+    quarantine.strike(DRIVER, &B).unwrap();
+    assert_eq!(quarantine.strikes(DRIVER, &A), 0);
+    let next = scratch.open();
+    assert_eq!((next.strikes(DRIVER, &A), next.strikes(DRIVER, &B)), (2, 1));
+    assert!(next.is_banned(DRIVER, &A) && !next.is_banned(DRIVER + 1, &A) && !next.is_banned(DRIVER, &B));
+    assert!(!scratch.open_at(NOW + 31 * DAY).is_banned(DRIVER, &A));
+}
+
+#[test]
+fn strike_is_refused_once_the_list_is_full_and_read_only_writes_no_file() {
+    let scratch = Scratch::new();
+    let reader = Quarantine::open(&scratch.0, Options { read_only: true, ..Options::at(NOW) }).unwrap();
+    reader.strike(DRIVER, &A).unwrap();
+    assert!(!scratch.0.exists());
+    let quarantine = scratch.open();
+    quarantine.strike(DRIVER, &B).unwrap();
+    let mut full = header(FileKind::Strikes, 0, None).to_vec();
+    for incident in 1..=strikes::MOST_STRIKES as u64 {
+        let strike = Record { environment: DRIVER, key: A, incident, when: NOW };
+        full.extend_from_slice(&strike.to_bytes(FileKind::Strikes, None));
+    }
+    fs::write(scratch.0.join("strikes"), &full).unwrap();
+    let why = quarantine.strike(DRIVER, &B).unwrap_err();
+    assert!(why.code() == Code::LimitExceeded && why.sentence().contains("forgive"), "{why}");
+    assert_eq!(fs::read(scratch.0.join("strikes")).unwrap(), full);
+}
+
+#[test]
 fn first_use_creates_the_files_and_close_keeps_only_the_lock() {
     let scratch = Scratch::new();
     let quarantine = scratch.open();

@@ -13,7 +13,7 @@ mod export;
 mod info;
 mod merge;
 mod prune;
-mod source;
+pub mod source;
 mod verify;
 
 use std::process::ExitCode;

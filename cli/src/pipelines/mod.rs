@@ -7,14 +7,18 @@
 //! | `expand` | recordings become a stable file |
 //! | `build` | stable files become the shipped cache |
 //! | `info` | contents of a shipped cache |
+//! | `replay` | compiling all pipelines in child processes |
+//! | `contents` | the pipelines of a file of any kind |
 //! | `inputs` | files and patterns of arguments |
 
 mod build;
+mod contents;
 mod expand;
 mod info;
 mod inputs;
 mod keys;
 mod record_info;
+mod replay;
 
 use std::process::ExitCode;
 
@@ -36,6 +40,11 @@ pub enum Command {
     Build(build::Arguments),
     /// Show a shipped cache. The exit code is 1 if pipelines are missing.
     Info(info::Arguments),
+    /// Compile all pipelines in child processes, and ban those that crash or block the driver.
+    ///
+    /// A pipeline that breaks a builder twice, the second time alone, is banned, and the others are compiled. The exit
+    /// code is 1 if a pipeline failed or is banned.
+    Replay(replay::Arguments),
 }
 
 pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
@@ -45,5 +54,6 @@ pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
         Command::Expand(arguments) => output.print(&expand::run(&arguments, output.quiet)?),
         Command::Build(arguments) => output.print(&build::run(&arguments, output.quiet)?),
         Command::Info(arguments) => output.print(&info::run(&arguments)?),
+        Command::Replay(arguments) => output.print(&replay::run(&arguments, output.quiet)?),
     }
 }
