@@ -59,17 +59,6 @@ impl MaskSet {
         &self.0
     }
 
-    /// Whether the set has a mask. Small sets are compared as a whole: nothing in that loop depends on what memory says,
-    /// so the processor can wait for several sets at once.
-    pub fn contains(&self, mask: &Mask) -> bool {
-        const SMALL: usize = 16;
-        if self.0.len() > SMALL {
-            return self.0.binary_search(mask).is_ok();
-        }
-        let differs = |own: &Mask| own.0.iter().zip(&mask.0).fold(0, |bits, (one, other)| bits | (one ^ other));
-        self.0.iter().fold(false, |found, own| found | (differs(own) == 0))
-    }
-
     /// Add a mask. True if it is new.
     pub fn insert(&mut self, mask: Mask) -> Result<bool> {
         match self.0.binary_search(&mask) {

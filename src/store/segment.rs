@@ -282,7 +282,7 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    const AHEAD: u64 = 1 << 20;
+    const AHEAD: u64 = 256 << 10;
 
     fn holds(&self, at: u64, count: usize) -> bool {
         let held = self.begin..=self.begin + self.bytes.len() as u64;

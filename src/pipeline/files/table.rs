@@ -18,6 +18,8 @@ pub struct Row {
     chunk: u32,
     begin: u32,
     length: u32,
+    /// Bits of a source's own, which start as 0.
+    pub bits: u64,
     /// How it was used.
     pub uses: UseData,
 }
@@ -101,7 +103,7 @@ impl Table {
         let (chunk, bytes) = (chunk as u32, &mut self.chunks[chunk]);
         let (begin, length) = (bytes.len() as u32, encoded.len() as u32);
         bytes.extend_from_slice(encoded);
-        self.rows.push(Row { key: *key, hash: hash(encoded), source, chunk, begin, length, uses });
+        self.rows.push(Row { key: *key, hash: hash(encoded), source, chunk, begin, length, bits: 0, uses });
         Self::index(&mut self.slots, key, at);
         Ok(at)
     }

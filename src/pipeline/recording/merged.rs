@@ -34,8 +34,8 @@ struct Pending {
     hash: u64,
     /// The place of its pipeline, if that was known.
     at: Option<usize>,
-    /// Whether that has the mask.
-    has_mask: bool,
+    /// The bit of its mask in [`Row::bits`](crate::pipeline::files::Row), or 0.
+    mask_bit: u64,
 }
 
 /// First uses that are not merged yet.
@@ -46,19 +46,46 @@ struct Batch {
 }
 
 impl Batch {
-    fn push(&mut self, first: &EncodedFirst<'_>) -> Result<()> {
+    fn push(&mut self, first: &EncodedFirst<'_>, mask_bit: u64) -> Result<()> {
         let EncodedFirst { key, mask, frame, build_us, encoded } = *first;
         let begin = self.encoded.len();
         self.encoded.try_reserve(encoded.len())?;
         self.encoded.extend_from_slice(encoded);
         let end = self.encoded.len();
         let hash = hash(encoded);
-        try_push(&mut self.pending, Pending { key, mask, frame, build_us, begin, end, hash, at: None, has_mask: false })
+        try_push(&mut self.pending, Pending { key, mask, frame, build_us, begin, end, hash, at: None, mask_bit })
     }
 
     fn clear(&mut self) {
         self.pending.clear();
         self.encoded.clear();
+    }
+}
+
+/// The first masks that recordings have. A row remembers them as bits, so that its set of masks is seldom looked at, which
+/// is elsewhere in memory.
+#[derive(Default)]
+struct CommonMasks {
+    masks: [Mask; COMMON],
+    count: usize,
+}
+
+/// Masks that have a bit. A game has few that are frequent.
+const COMMON: usize = 32;
+
+impl CommonMasks {
+    /// The bit of a mask, or 0 if it has none.
+    fn bit(&mut self, mask: Mask) -> u64 {
+        let known = &self.masks[..self.count];
+        match known.iter().position(|known| *known == mask) {
+            Some(at) => 1 << at,
+            None if self.count < COMMON => {
+                self.masks[self.count] = mask;
+                self.count += 1;
+                1 << (self.count - 1)
+            }
+            None => 0,
+        }
     }
 }
 
@@ -68,6 +95,7 @@ pub struct Merged {
     table: Table,
     sources: u32,
     batch: Batch,
+    common: CommonMasks,
     shaders: Vec<ShaderRef>,
 }
 
@@ -81,7 +109,8 @@ impl Merged {
         let mut scan = recording.for_each_encoded(|record| {
             match record {
                 EncodedRecord::First(first) => {
-                    self.batch.push(&first)?;
+                    let mask_bit = self.common.bit(first.mask);
+                    self.batch.push(&first, mask_bit)?;
                     if self.batch.pending.len() == BATCH {
                         lost += self.merge_batch()?;
                     }
@@ -102,9 +131,6 @@ impl Merged {
         let mut batch = std::mem::take(&mut self.batch);
         for pending in &mut batch.pending {
             pending.at = self.table.find(&pending.key);
-        }
-        for pending in &mut batch.pending {
-            pending.has_mask = pending.at.is_some_and(|at| self.uses(at).masks.contains(&pending.mask));
         }
         let mut lost = 0;
         for pending in &batch.pending {
@@ -127,8 +153,9 @@ impl Merged {
         if row.hash != pending.hash {
             return Ok(false);
         }
-        if !pending.has_mask {
+        if row.bits & pending.mask_bit == 0 {
             row.uses.masks.insert(pending.mask)?;
+            row.bits |= pending.mask_bit;
         }
         // A run that recorded a pipeline twice counts it once.
         if row.source != source {
