@@ -3,36 +3,9 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
 
 use common::Scratch;
-use hobgoblin::pipeline::recording::{FirstUse, LaterUses, Recorder, RunInfo};
-use hobgoblin::pipeline::{DescriptionRef, Identity, Mask, PipelineKind, Schema, ShaderHash, ShaderRef};
-use hobgoblin::store::io::{OsIo, share};
-
-/// A recording of pipelines with the vertex shaders `first` to `last`, and one fragment shader.
-fn record(path: &Path, run: u8, first: u8, last: u8) {
-    let io = share(OsIo).unwrap();
-    let identity = Identity::new("game", "spirv", 3).unwrap();
-    let info = RunInfo { identity, version: "1.0".into(), run: [run; 16], ..RunInfo::default() };
-    let mut recorder = Recorder::create(&io, path, &info).unwrap();
-    for number in first..last {
-        let shaders = [(0, number), (4, 200)].map(|(stage, hash)| ShaderRef { stage, hash: ShaderHash([hash; 20]) });
-        let description =
-            DescriptionRef { kind: PipelineKind::Graphics, schema: Schema(1), state: b"state", shaders: &shaders };
-        let (key, mask) = (description.key(), Mask::of_bits(run.into()));
-        recorder.record(&FirstUse { key, description, mask, frame: number.into(), build_us: 100 }).unwrap();
-        recorder.record_uses(&[LaterUses { key, times: 9, mask }]).unwrap();
-    }
-}
-
-/// The keys of a build, as CSV. The hash of shader `number` is that of `number + shift`.
-fn csv(shift: u8, count: u8) -> String {
-    let hash = |number: u8| format!("{number:02x}").repeat(20);
-    let vertices = (0..count).map(|number| format!("{},0,\"Rock{number},Static,Vertex\"\r\n", hash(number + shift)));
-    let lines: String = vertices.collect();
-    format!("hash,stage,key\r\n{lines}{},4,\"Rock,Pixel\"\r\n{},5,\"Cull,Compute\"\r\n", hash(200), hash(201))
-}
+use common::recordings::{csv, record};
 
 #[test]
 fn recordings_become_a_shipped_cache_of_another_build() {

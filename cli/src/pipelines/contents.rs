@@ -23,7 +23,6 @@ pub struct Pipeline<'a> {
     pub kind: PipelineKind,
     /// Missing in stable files, whose shaders have no hash.
     pub description: Option<DescriptionRef<'a>>,
-    #[allow(dead_code)]
     pub uses: &'a UseData,
 }
 
@@ -60,7 +59,6 @@ impl Contents {
         }
     }
 
-    #[allow(dead_code)]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Shipped(_) => "shipped cache",

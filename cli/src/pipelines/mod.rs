@@ -7,18 +7,24 @@
 //! | `expand` | recordings become a stable file |
 //! | `build` | stable files become the shipped cache |
 //! | `info` | contents of a shipped cache |
+//! | `diff` | pipelines that two files do not share |
+//! | `coverage` | how much of some runs the shipped caches cover |
 //! | `replay` | compiling all pipelines in child processes |
+//! | `runs` | recordings against shipped caches |
 //! | `contents` | the pipelines of a file of any kind |
 //! | `inputs` | files and patterns of arguments |
 
 mod build;
 mod contents;
+mod coverage;
+mod diff;
 mod expand;
 mod info;
 mod inputs;
 mod keys;
 mod record_info;
 mod replay;
+mod runs;
 
 use std::process::ExitCode;
 
@@ -40,6 +46,13 @@ pub enum Command {
     Build(build::Arguments),
     /// Show a shipped cache. The exit code is 1 if pipelines are missing.
     Info(info::Arguments),
+    /// Compare two shipped caches, recordings or stable files. The exit code is 1 if they differ.
+    Diff(diff::Arguments),
+    /// Show how much of some runs the shipped caches cover, and what each miss cost.
+    ///
+    /// A miss is a pipeline that a run used, and that no cache has. Its hitch is the build time in the recording. The exit
+    /// code is 1 if a file is damaged.
+    Coverage(coverage::Arguments),
     /// Compile all pipelines in child processes, and ban those that crash or block the driver.
     ///
     /// A pipeline that breaks a builder twice, the second time alone, is banned, and the others are compiled. The exit
@@ -54,6 +67,8 @@ pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
         Command::Expand(arguments) => output.print(&expand::run(&arguments, output.quiet)?),
         Command::Build(arguments) => output.print(&build::run(&arguments, output.quiet)?),
         Command::Info(arguments) => output.print(&info::run(&arguments)?),
+        Command::Diff(arguments) => output.print(&diff::run(&arguments)?),
+        Command::Coverage(arguments) => output.print(&coverage::run(&arguments, output.quiet)?),
         Command::Replay(arguments) => output.print(&replay::run(&arguments, output.quiet)?),
     }
 }

@@ -1,5 +1,7 @@
 //! Runs `hob` in a directory of its own.
 
+pub mod recordings;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
