@@ -5,7 +5,8 @@ mod common;
 use std::fs;
 
 use common::Scratch;
-use common::recordings::{build, record, record_as, run_of};
+use common::recordings::{build, csv, record, record_as, run_of};
+use hobgoblin::pipeline::recording::RunInfo;
 
 #[test]
 fn coverage_counts_used_and_missed_pipelines_with_their_hitches() {
@@ -92,4 +93,115 @@ fn diff_refuses_files_that_cannot_be_compared_and_names_another_game() {
     let other = scratch.hob(&["pipelines", "diff", "a", "other"]);
     assert_eq!(other.code(), Some(1));
     assert!(other.out().contains("'other' is for the project 'other'"), "{}", other.out());
+}
+
+/// Outcome of a check of a diagnosis, and its result.
+fn check(diagnosis: &serde_json::Value, name: &str) -> (String, String) {
+    let checks = diagnosis["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("{name} is checked"));
+    let text = |field: &str| found[field].as_str().unwrap().to_owned();
+    assert!(text("outcome") == "pass" || text("outcome") == "skip" || !text("advice").is_empty(), "{found}");
+    (text("outcome"), text("result"))
+}
+
+#[test]
+fn doctor_finds_no_fault_in_runs_that_the_cache_covers() {
+    let scratch = Scratch::new();
+    build(&scratch, "cache", 1, 0, 20);
+    record(&scratch.path("run"), 1, 0, 15);
+    let answer = scratch.hob(&["pipelines", "doctor", "run", "--cache", "cache", "--keys", "keys", "--json"]);
+    let answer = answer.succeeded().json();
+    let checks = answer["checks"].as_array().unwrap();
+    assert!(checks.len() == 10 && checks.iter().all(|check| check["outcome"] == "pass"), "{answer}");
+    assert_eq!((&answer["verdict"], &answer["is_fit_for_measuring"]), (&"not_pipelines".into(), &true.into()));
+    let text = scratch.hob(&["pipelines", "doctor", "run", "--cache", "cache"]).succeeded().out();
+    assert!(text.contains("verdict: not a pipeline problem: use a CPU profiler"), "{text}");
+    assert!(text.contains("skip  shaders") && text.contains("--keys"), "{text}");
+}
+
+#[test]
+fn doctor_wants_a_new_recording_for_hitches_and_for_other_masks() {
+    let scratch = Scratch::new();
+    build(&scratch, "cache", 1, 0, 20);
+    record_as(&scratch.path("run"), &run_of("game", 1), 15, 25, 7000);
+    let doctor = ["pipelines", "doctor", "run", "--cache", "cache", "--json"];
+    let answer = scratch.hob(&doctor);
+    assert_eq!(answer.code(), Some(1));
+    let answer = answer.json();
+    assert_eq!((&answer["verdict"], &answer["is_fit_for_measuring"]), (&"record_again".into(), &true.into()));
+    assert_eq!(
+        check(&answer, "new pipelines"),
+        ("warn".into(), "5 of 10 pipelines that ran are new: no cache has them".into())
+    );
+    assert!(check(&answer, "hitches").1.contains("5 new pipelines took 5 ms or more; all together took 35.0 ms"));
+    assert_eq!((&answer["missed"], &answer["hitches"], &answer["hitch_ms"]), (&5.into(), &5.into(), &35.0.into()));
+    let patient = scratch.hob(&[&doctor[..], &["--hitch-ms", "8"]].concat()).succeeded().json();
+    assert_eq!(patient["verdict"], "not_pipelines");
+    record_as(&scratch.path("run2"), &run_of("game", 1), 15, 25, 0);
+    let unknown = scratch.hob(&["pipelines", "doctor", "run2", "--cache", "cache", "--json"]).json();
+    assert_eq!((check(&unknown, "hitches").0.as_str(), &unknown["verdict"]), ("warn", &"record_again".into()));
+
+    // The mask of run 2 is not that of the cache.
+    record(&scratch.path("masks"), 2, 0, 4);
+    let masks = scratch.hob(&["pipelines", "doctor", "masks", "--cache", "cache", "--json"]);
+    assert_eq!(masks.code(), Some(1));
+    let masks = masks.json();
+    assert_eq!(check(&masks, "masks").0, "fail");
+    assert!(check(&masks, "masks").1.starts_with("4 of 4"));
+    assert_eq!(masks["verdict"], "record_again");
+}
+
+#[test]
+fn doctor_starts_anew_if_the_cache_does_not_fit_is_empty_damaged_or_stale() {
+    let scratch = Scratch::new();
+    build(&scratch, "cache", 1, 0, 20);
+    record(&scratch.path("run"), 1, 0, 15);
+    let doctor = |more: &[&str]| {
+        let answer = scratch.hob(&[&["pipelines", "doctor", "--json"], more].concat());
+        assert_eq!(answer.code(), Some(1), "{}", answer.errors());
+        answer.json()
+    };
+    record_as(&scratch.path("other"), &run_of("other", 2), 0, 5, 100);
+    let other = doctor(&["other", "--cache", "cache"]);
+    assert_eq!((check(&other, "cache fits").0.as_str(), check(&other, "cache opened").0.as_str()), ("fail", "fail"));
+    assert!(check(&other, "cache fits").1.contains("'cache' is for the project 'game', and not for 'other'"));
+    assert_eq!((&other["verdict"], &other["is_fit_for_measuring"]), (&"start_anew".into(), &false.into()));
+
+    let mut unknown = run_of("game", 1);
+    unknown.identity.api = 0;
+    record_as(&scratch.path("unknown"), &unknown, 0, 5, 100);
+    assert_eq!(check(&doctor(&["unknown", "--cache", "cache"]), "graphics API").0, "fail");
+
+    let bytes = fs::read(scratch.path("cache")).unwrap();
+    fs::write(scratch.path("cut"), &bytes[..bytes.len() - 200]).unwrap();
+    let cut = doctor(&["run", "--cache", "cut"]);
+    assert_eq!((check(&cut, "opened = written").0.as_str(), &cut["verdict"]), ("fail", &"start_anew".into()));
+
+    let empty = ["--project", "game", "--format", "spirv", "--api", "3", "--no-compute", "-o", "empty"];
+    scratch.hob(&[&["pipelines", "build", "--keys", "keys"], &empty[..]].concat()).succeeded();
+    let empty = doctor(&["run", "--cache", "empty"]);
+    assert_eq!((check(&empty, "cache opened").0.as_str(), &empty["verdict"]), ("fail", &"start_anew".into()));
+
+    // The build that ran has other shaders than the cache.
+    fs::write(scratch.path("new.csv"), csv(20, 30)).unwrap();
+    scratch.hob(&["pipelines", "keys", "import", "new.csv", "-o", "new"]).succeeded();
+    record(&scratch.path("new run"), 1, 20, 40);
+    let stale = doctor(&["new run", "--cache", "cache", "--keys", "new"]);
+    assert!(
+        check(&stale, "shaders").1.starts_with("20 of 20 pipelines of the caches have shaders that the build lacks")
+    );
+    assert_eq!((&stale["verdict"], &stale["is_fit_for_measuring"]), (&"start_anew".into(), &false.into()));
+    let text = scratch.hob(&["pipelines", "doctor", "new run", "--cache", "cache", "--keys", "new"]).out();
+    assert!(text.contains("unfit for measuring performance") && text.contains("verdict: start anew"), "{text}");
+    let foreign = scratch.hob(&["pipelines", "doctor", "run", "--cache", "cache", "--keys", "new", "--json"]).json();
+    assert_eq!(check(&foreign, "shaders").0, "skip");
+
+    // Another version is a reason for doubt alone.
+    let newer = RunInfo { version: "2.0".into(), ..run_of("game", 1) };
+    record_as(&scratch.path("newer"), &newer, 0, 5, 100);
+    let newer = doctor(&["newer", "--cache", "cache"]);
+    assert_eq!(check(&newer, "version").0, "warn");
+    assert_eq!((&newer["verdict"], &newer["is_fit_for_measuring"]), (&"not_pipelines".into(), &false.into()));
+    assert!(scratch.hob(&["pipelines", "doctor", "missing", "--cache", "cache"]).failed(3).contains("missing"));
+    assert!(scratch.hob(&["pipelines", "doctor", "run", "other", "--cache", "cache"]).failed(3).contains("'run' is"));
 }

@@ -128,8 +128,8 @@ fn opened_file(file: CacheFile) -> Opened {
 }
 
 fn of_run(run: &Run) -> RunCoverage {
-    let (path, used, missed) = (run.path.clone(), run.used, run.missed);
-    RunCoverage { path, used, missed, hitch_ms: ms(run.hitch_us), longest_ms: ms(run.longest_us) }
+    let (path, used, missed) = (run.path.clone(), run.used, run.missed_us.len() as u64);
+    RunCoverage { path, used, missed, hitch_ms: ms(run.hitch_us()), longest_ms: ms(run.longest_us()) }
 }
 
 /// Caches and runs of different games would cover nothing of each other.

@@ -9,6 +9,7 @@
 //! | `info` | contents of a shipped cache |
 //! | `diff` | pipelines that two files do not share |
 //! | `coverage` | how much of some runs the shipped caches cover |
+//! | `doctor` | why a game still drops frames |
 //! | `replay` | compiling all pipelines in child processes |
 //! | `runs` | recordings against shipped caches |
 //! | `contents` | the pipelines of a file of any kind |
@@ -18,6 +19,7 @@ mod build;
 mod contents;
 mod coverage;
 mod diff;
+mod doctor;
 mod expand;
 mod info;
 mod inputs;
@@ -53,6 +55,11 @@ pub enum Command {
     /// A miss is a pipeline that a run used, and that no cache has. Its hitch is the build time in the recording. The exit
     /// code is 1 if a file is damaged.
     Coverage(coverage::Arguments),
+    /// Check runs and their shipped caches, to find out why a game still drops frames.
+    ///
+    /// Each check has a result and an advice. The verdict is to record again, to start anew, or that pipelines are not the
+    /// problem. The exit code is 1 unless pipelines are not the problem, and the runs are fit for measuring performance.
+    Doctor(doctor::Arguments),
     /// Compile all pipelines in child processes, and ban those that crash or block the driver.
     ///
     /// A pipeline that breaks a builder twice, the second time alone, is banned, and the others are compiled. The exit
@@ -69,6 +76,7 @@ pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
         Command::Info(arguments) => output.print(&info::run(&arguments)?),
         Command::Diff(arguments) => output.print(&diff::run(&arguments)?),
         Command::Coverage(arguments) => output.print(&coverage::run(&arguments, output.quiet)?),
+        Command::Doctor(arguments) => output.print(&doctor::run(&arguments, output.quiet)?),
         Command::Replay(arguments) => output.print(&replay::run(&arguments, output.quiet)?),
     }
 }

@@ -78,13 +78,22 @@ pub struct Run {
     pub info: RunInfo,
     /// Distinct pipelines of the run.
     pub used: u64,
-    pub missed: u64,
-    /// Build times of the missed ones, in microseconds.
-    pub hitch_us: u64,
-    /// The longest of them.
-    pub longest_us: u64,
+    /// Build times of the pipelines that it missed, in microseconds. 0: unknown.
+    pub missed_us: Vec<u32>,
     pub damaged: u64,
     pub is_truncated: bool,
+}
+
+impl Run {
+    /// Build times of the missed pipelines, in microseconds.
+    pub fn hitch_us(&self) -> u64 {
+        self.missed_us.iter().map(|&us| u64::from(us)).sum()
+    }
+
+    /// The longest of them.
+    pub fn longest_us(&self) -> u64 {
+        self.missed_us.iter().max().map_or(0, |&us| us.into())
+    }
 }
 
 /// All runs.
@@ -115,7 +124,7 @@ impl Runs {
             self.repeated += 1;
             return Ok(());
         }
-        let (mut seen, mut missed, mut hitch_us, mut longest_us) = (HashSet::new(), 0, 0_u64, 0);
+        let (mut seen, mut missed_us) = (HashSet::new(), Vec::new());
         recording.for_each(|record| {
             let Recorded::First(first) = record else { return Ok(()) };
             if first.description.key() != first.key || !seen.insert(first.key) {
@@ -123,17 +132,13 @@ impl Runs {
             }
             match caches.entries.get_mut(&first.key) {
                 Some(entry) => entry.is_used = true,
-                None => {
-                    missed += 1;
-                    hitch_us = hitch_us.saturating_add(first.build_us.into());
-                    longest_us = longest_us.max(u64::from(first.build_us));
-                }
+                None => missed_us.push(first.build_us),
             }
             Ok(())
         })?;
         let scan = self.merged.add(recording)?;
         let (damaged, is_truncated, used) = (scan.damaged, scan.is_truncated, seen.len() as u64);
-        self.runs.push(Run { path, info, used, missed, hitch_us, longest_us, damaged, is_truncated });
+        self.runs.push(Run { path, info, used, missed_us, damaged, is_truncated });
         Ok(())
     }
 
@@ -162,6 +167,6 @@ impl Runs {
     }
 
     pub fn hitch_us(&self) -> u64 {
-        self.runs.iter().map(|run| run.hitch_us).fold(0, u64::saturating_add)
+        self.runs.iter().map(Run::hitch_us).fold(0, u64::saturating_add)
     }
 }
