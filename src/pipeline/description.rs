@@ -60,8 +60,8 @@ pub struct ShaderRef {
 
 /// The schema of a pipeline's state.
 ///
-/// 0 is the library's own, `graphics`. All other numbers belong to the host, which changes the number
-/// with the layout. The library never looks into such a state.
+/// 0 is the library's own: see [`graphics`](crate::pipeline::graphics). All other numbers belong to the host, which
+/// changes the number with the layout. The library never looks into such a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Schema(pub u32);
 

@@ -17,6 +17,7 @@
 //! | file | content |
 //! |---|---|
 //! | `description` | a pipeline as data, and its key |
+//! | `graphics` | the library's own schema: [`graphics::GraphicsState`] and its encoding |
 //! | `mask` | usage masks, and the set of a pipeline's masks |
 //! | `files` | the files' kinds, the encoding of their parts, and use data |
 //! | `recording` | [`recording::Recorder`], and recordings that are read and merged |
@@ -36,6 +37,7 @@
 pub mod build;
 mod description;
 mod files;
+pub mod graphics;
 mod identity;
 pub mod keys;
 pub mod library;
