@@ -3,9 +3,14 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::Scratch;
 use common::recordings::{csv, record};
+use hobgoblin::pipeline::graphics::{GraphicsState, VertexAttribute, VertexBuffer};
+use hobgoblin::pipeline::recording::{FirstUse, Recorder, RunInfo};
+use hobgoblin::pipeline::{DescriptionRef, Identity, Mask, PipelineKind, Schema, ShaderHash, ShaderRef};
+use hobgoblin::store::io::{OsIo, share};
 
 #[test]
 fn recordings_become_a_shipped_cache_of_another_build() {
@@ -42,6 +47,54 @@ fn recordings_become_a_shipped_cache_of_another_build() {
 
     fs::write(scratch.path("cut"), &bytes[..bytes.len() - 100]).unwrap();
     assert_eq!(scratch.hob(&["pipelines", "info", "cut"]).code(), Some(1));
+}
+
+/// A recording of pipelines of the library's own schema with one vertex shader. Each has a list of attribute locations.
+fn record_own(path: &Path, pipelines: &[&[u32]]) {
+    let io = share(OsIo).unwrap();
+    let identity = Identity::new("game", "spirv", 3).unwrap();
+    let mut recorder = Recorder::create(&io, path, &RunInfo { identity, ..RunInfo::default() }).unwrap();
+    let shaders = [(0, 50), (4, 200)].map(|(stage, hash)| ShaderRef { stage, hash: ShaderHash([hash; 20]) });
+    for (frame, locations) in (0..).zip(pipelines) {
+        let attribute = |&location: &u32| VertexAttribute { location, format: 106, ..VertexAttribute::default() };
+        let state = GraphicsState {
+            layout: frame,
+            vertex_buffers: vec![VertexBuffer { slot: 0, stride: 12, step_rate: 0 }],
+            attributes: locations.iter().map(attribute).collect(),
+            ..GraphicsState::default()
+        };
+        let (kind, state) = (PipelineKind::Graphics, state.encode().unwrap());
+        let description = DescriptionRef { kind, schema: Schema::OWN, state: &state, shaders: &shaders };
+        let (key, mask) = (description.key(), Mask::of_bits(1));
+        recorder.record(&FirstUse { key, description, mask, frame, build_us: 100 }).unwrap();
+    }
+}
+
+#[test]
+fn build_prints_a_count_for_each_sanitising_rule() {
+    let scratch = Scratch::new();
+    record_own(&scratch.path("a.rec.hobpipe"), &[&[0, 1], &[0, 1], &[0], &[]]);
+    fs::write(scratch.path("new.csv"), csv(50, 1)).unwrap();
+    scratch.hob(&["pipelines", "keys", "import", "new.csv", "-o", "k"]).succeeded();
+    scratch.hob(&["pipelines", "expand", "a.rec.hobpipe", "--keys", "k", "-o", "s"]).succeeded();
+    let game =
+        ["pipelines", "build", "s", "--project", "game", "--format", "spirv", "--api", "3", "--keys", "k", "-o", "x"];
+    let text = scratch.hob(&game).succeeded().out();
+    let lines = "1 vertex shaders are used with an inconsistent vertex format\n\
+        before sanitising 5\n\
+        filtered out: inconsistent vertex declaration 1\n\
+        filtered out: incompatible with an empty declaration 1\n\
+        filtered out: invalid state 0\n\
+        not checked: state in a schema of the host 0\n\
+        after sanitising 3\n\
+        wrote 3 binary pipelines (graphics 2, compute 1, ray tracing 0)";
+    assert!(text.contains(lines), "{text}");
+    let counts = &scratch.hob(&[&game[..], &["--json"]].concat()).succeeded().json()["sanitising"];
+    let count = |name: &str| counts[name].as_u64();
+    assert_eq!((count("before"), count("after"), count("not_checked")), (Some(5), Some(3), Some(0)));
+    assert_eq!((count("inconsistent_vertex_declaration"), count("empty_declaration")), (Some(1), Some(1)));
+    let all = scratch.hob(&[&game[..], &["--no-sanitising", "--json"]].concat()).succeeded().json();
+    assert_eq!((&all["graphics"], all["sanitising"].is_null()), (&4.into(), true));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hobgoblin::pipeline::Identity;
-use hobgoblin::pipeline::build::{Build, BuildOptions, file_name};
+use hobgoblin::pipeline::build::{Build, BuildOptions, Sanitised, file_name};
 use hobgoblin::pipeline::stable::StableFile;
 use serde::Serialize;
 
@@ -43,6 +43,10 @@ pub struct Arguments {
     /// Do not add the compute pipelines that no recording used.
     #[arg(long)]
     no_compute: bool,
+    /// Keep pipelines whose vertex format or state does not fit. For vertex shaders that are used with several vertex
+    /// formats on purpose.
+    #[arg(long)]
+    no_sanitising: bool,
 }
 
 #[derive(Serialize)]
@@ -50,6 +54,32 @@ struct Rejected {
     pipeline: String,
     stage: u32,
     key: String,
+}
+
+/// Counts of sanitising.
+#[derive(Serialize)]
+struct Sanitising {
+    inconsistent_vertex_shaders: u64,
+    before: u64,
+    inconsistent_vertex_declaration: u64,
+    empty_declaration: u64,
+    invalid_state: u64,
+    not_checked: u64,
+    after: u64,
+}
+
+impl From<Sanitised> for Sanitising {
+    fn from(counts: Sanitised) -> Self {
+        Self {
+            inconsistent_vertex_shaders: counts.inconsistent_shaders,
+            before: counts.before,
+            inconsistent_vertex_declaration: counts.inconsistent,
+            empty_declaration: counts.empty,
+            invalid_state: counts.invalid,
+            not_checked: counts.unchecked,
+            after: counts.after(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -65,6 +95,9 @@ pub struct Built {
     merged: u64,
     cut: u64,
     usage_mask_merged: u64,
+    different: u64,
+    added_compute: u64,
+    sanitising: Option<Sanitising>,
     graphics: u64,
     compute: u64,
     ray_tracing: u64,
@@ -80,6 +113,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
     let options = BuildOptions {
         combinations: arguments.combinations,
         adds_compute: !arguments.no_compute,
+        sanitises: !arguments.no_sanitising,
         ..BuildOptions::default()
     };
     let mut build = Build::new(&identity, &arguments.game_version, &keys, options)?;
@@ -111,6 +145,9 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
         merged: report.merged,
         cut: report.cut,
         usage_mask_merged: report.mask_merged,
+        different: report.different,
+        added_compute: report.added_compute,
+        sanitising: report.sanitised.map(Sanitising::from),
         graphics,
         compute,
         ray_tracing,

@@ -8,27 +8,34 @@
 //! 1. The file does not depend on the order of the stable files, and the same stable file counts once.
 //! 2. Equal inputs give equal bytes. The GUID is a hash of the contents.
 //! 3. Each pipeline stands in the file once, in the order of first use.
+//! 4. Sanitising comes after uniting equal pipelines, so its decisions do not depend on the order either.
 //!
 //! | file | content |
 //! |---|---|
 //! | `report` | counts, and the lines of the log |
+//! | `sanitise` | filters out pipelines whose vertex format or state does not fit |
 
 mod report;
+mod sanitise;
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
 use super::files::{BUILT, Cursor, HEAD, Table, get_description, put_description, put_dimensions, put_text, put_uses};
+use super::graphics::ComputeState;
 use super::keys::{KeyMap, NO_STAGE};
 use super::stable::{StableFile, StablePipeline};
 use super::{DescriptionRef, Dimension, Identity, Mask, MaskSet, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
-use crate::base::{Code, Result, error, try_format, try_push, try_string};
+use crate::base::{Code, Error, Result, error, try_format, try_push, try_string};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::store::io::SharedIo;
 use crate::store::{LogRecord, LogWriter};
 
 pub use report::{BuildReport, Rejected, Skipped};
+pub use sanitise::Sanitised;
+
+use sanitise::Sanitiser;
 
 /// Kind of a record with a pipeline.
 pub(super) const PIPELINE: u8 = 2;
@@ -49,13 +56,17 @@ pub struct BuildOptions {
     pub combinations: u32,
     /// Add the compute shaders of the key map that no recording used. Default: true.
     pub adds_compute: bool,
-    /// Schema of the pipelines that are added. Their state is empty. Default: the library's own.
+    /// Schema of the pipelines that are added. Default: the library's own, with the default state. In a schema of the
+    /// host their state is empty.
     pub compute_schema: Schema,
+    /// Filter out pipelines of the library's own schema whose state does not fit: see [`Sanitised`]. Default: true. Switch
+    /// it off for vertex shaders that are used with several vertex formats on purpose.
+    pub sanitises: bool,
 }
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { combinations: 64, adds_compute: true, compute_schema: Schema::OWN }
+        Self { combinations: 64, adds_compute: true, compute_schema: Schema::OWN, sanitises: true }
     }
 }
 
@@ -227,10 +238,14 @@ impl<'a> Build<'a> {
         }
         found.sort_unstable();
         found.dedup();
+        let state = match self.options.compute_schema.is_own() {
+            true => ComputeState::default().encode()?,
+            false => Vec::new(),
+        };
         for hash in found {
             let shaders = [ShaderRef { stage: COMPUTE, hash }];
             let schema = self.options.compute_schema;
-            let description = DescriptionRef { kind: PipelineKind::Compute, schema, state: &[], shaders: &shaders };
+            let description = DescriptionRef { kind: PipelineKind::Compute, schema, state: &state, shaders: &shaders };
             // After all that was recorded.
             let uses = UseData { masks: MaskSet::of(Mask::ALL)?, first_frame: u64::MAX, ..UseData::default() };
             self.encoded.clear();
@@ -241,31 +256,51 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
+    /// Find the pipelines that are written, in the order of their first use.
+    fn sanitise(&mut self) -> Result<Vec<u32>> {
+        let mut order = self.table.in_order()?;
+        if !self.options.sanitises {
+            return Ok(order);
+        }
+        let mut sanitiser = Sanitiser::default();
+        let mut shaders = Vec::new();
+        for &at in &order {
+            let times = self.table.row(at as usize).uses.times;
+            match get_description(&mut Cursor(self.table.encoded(at as usize)), &mut shaders)? {
+                Some(description) => sanitiser.add(&description, times)?,
+                None => return Err(error!(Malformed, "a pipeline cannot be read back: build again")),
+            }
+        }
+        let (is_kept, counts) = sanitiser.finish()?;
+        self.report.sanitised = Some(counts);
+        let mut kept = is_kept.into_iter();
+        order.retain(|_| kept.next().unwrap_or(true));
+        Ok(order)
+    }
+
     /// Write the cache, in place of one at `path`. An error leaves that file as it was. Without any stable file, the
     /// cache has the compute pipelines alone. Files without any graphics pipeline are an error.
     pub fn finish(mut self, io: &SharedIo, path: &Path) -> Result<BuildReport> {
         if self.options.adds_compute {
             self.add_compute()?;
         }
+        let order = self.sanitise()?;
         let mut report = std::mem::take(&mut self.report);
         report.rejected.sort_unstable();
         report.rejected.dedup();
         report.skipped.sort_unstable();
+        report.different = self.table.len() as u64 - report.added_compute;
         for at in 0..self.table.len() {
             report.mask_merged += u64::from(self.table.row(at).source);
-            let kind = self.table.encoded(at).first().map_or(0, |&kind| usize::from(kind));
+        }
+        for &at in &order {
+            let kind = self.table.encoded(at as usize).first().map_or(0, |&kind| usize::from(kind));
             report.written[kind] += 1;
         }
         report.is_compute_only = report.files == 0 && report.skipped.is_empty();
         if report.written[0] == 0 && !report.is_compute_only {
-            let (files, skipped, rejected) = (report.files, report.skipped.len(), report.rejected.len());
-            return Err(error!(
-                NotFound,
-                "no graphics pipeline could be built: of {files} stable files and {skipped} skipped ones, {rejected} pipelines \
-                 have no shader in this build: check the key map"
-            ));
+            return Err(nothing_built(&report));
         }
-        let order = self.table.in_order()?;
         let mut out = Vec::new();
         let mut guid = Builder::new(CONTEXT);
         for &at in &order {
@@ -311,6 +346,17 @@ impl<'a> Build<'a> {
         out.extend_from_slice(encoded);
         Ok(())
     }
+}
+
+/// The error for files without any graphics pipeline.
+fn nothing_built(report: &BuildReport) -> Error {
+    let (files, skipped, rejected) = (report.files, report.skipped.len(), report.rejected.len());
+    let filtered = report.sanitised.map_or(0, |counts| counts.before - counts.after());
+    error!(
+        NotFound,
+        "no graphics pipeline could be built: {files} stable files, {skipped} skipped; {rejected} pipelines have no shader in \
+         this build, {filtered} were filtered out: check the key map and the states"
+    )
 }
 
 /// Remove repetitions from the sorted rest of a list.

@@ -1,5 +1,6 @@
 //! Counts of a build, and the lines that a log shows.
 
+use super::Sanitised;
 use crate::base::{Result, Text, try_append, try_format};
 use crate::pipeline::PipelineKey;
 
@@ -44,8 +45,12 @@ pub struct BuildReport {
     pub cut: u64,
     /// Pipelines that unite different sets of masks.
     pub mask_merged: u64,
+    /// Different pipelines that stable ones became.
+    pub different: u64,
     /// Compute pipelines of the key map that were added.
     pub added_compute: u64,
+    /// Counts of sanitising. `None`: it was switched off.
+    pub sanitised: Option<Sanitised>,
     /// Pipelines written: graphics, compute, ray tracing.
     pub written: [u64; 3],
     /// Whether no stable file was given, so that the cache has compute pipelines alone.
@@ -115,10 +120,14 @@ impl BuildReport {
         }
         line(format_args!(
             "re-deduplicated into {} binary pipelines [usage mask merged = {}]",
-            grouped(self.total() - self.added_compute),
+            grouped(self.different),
             grouped(self.mask_merged)
         ))?;
         line(format_args!("added {} compute pipelines of the key map", grouped(self.added_compute)))?;
+        match &self.sanitised {
+            Some(counts) => sanitising(counts, &mut line)?,
+            None => line(format_args!("sanitising was switched off"))?,
+        }
         let [graphics, compute, ray_tracing] = self.written.map(grouped);
         line(format_args!(
             "wrote {} binary pipelines (graphics {graphics}, compute {compute}, ray tracing {ray_tracing}), {} KB",
@@ -127,4 +136,17 @@ impl BuildReport {
         ))?;
         Ok(log)
     }
+}
+
+/// The lines of sanitising: a count for each rule.
+fn sanitising(counts: &Sanitised, line: &mut impl FnMut(std::fmt::Arguments<'_>) -> Result<()>) -> Result<()> {
+    let Sanitised { inconsistent_shaders, before, inconsistent, empty, invalid, unchecked } = *counts;
+    let shaders = grouped(inconsistent_shaders);
+    line(format_args!("{shaders} vertex shaders are used with an inconsistent vertex format"))?;
+    line(format_args!("before sanitising {}", grouped(before)))?;
+    line(format_args!("filtered out: inconsistent vertex declaration {}", grouped(inconsistent)))?;
+    line(format_args!("filtered out: incompatible with an empty declaration {}", grouped(empty)))?;
+    line(format_args!("filtered out: invalid state {}", grouped(invalid)))?;
+    line(format_args!("not checked: state in a schema of the host {}", grouped(unchecked)))?;
+    line(format_args!("after sanitising {}", grouped(counts.after())))
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::Code;
+use crate::pipeline::graphics::{GraphicsState, VertexAttribute, VertexBuffer};
 use crate::pipeline::keys::{KeyLine, KeyMapBuilder};
 use crate::pipeline::recording::{FirstUse, Recorder, Recording, RunInfo};
 use crate::pipeline::stable::Expansion;
@@ -304,6 +305,110 @@ fn failed_allocation_of_a_build_is_a_result() {
     let _ = (std::fs::remove_file(&path), std::fs::remove_file(&input));
 }
 
+/// A pipeline of the library's schema. Each attribute has a location and a format. `layout` tells pipelines apart.
+fn own(vertex: u32, layout: u64, attributes: &[(u32, u32)]) -> Description {
+    let state = GraphicsState {
+        layout,
+        vertex_buffers: vec![VertexBuffer { slot: 0, stride: 32, step_rate: 0 }],
+        attributes: attributes
+            .iter()
+            .map(|&(location, format)| VertexAttribute { location, format, ..VertexAttribute::default() })
+            .collect(),
+        ..GraphicsState::default()
+    };
+    Description { schema: Schema::OWN, state: state.encode().expect("valid"), ..description(vertex, 1000) }
+}
+
+/// A map of the vertex shaders 0 to 7, a fragment shader and a compute shader.
+fn shared_keys() -> KeyMap {
+    let vertices = (0..8).map(|number| (number, 0, format!("Material{number},Vertex")));
+    keys(vertices.chain([(1000, 4, "Pixel".into()), (2000, COMPUTE, "Cull".into())]))
+}
+
+#[test]
+fn sanitising_filters_and_counts_pipelines_by_rule() {
+    let map = shared_keys();
+    let (mesh, other) = ([(0, 106), (1, 103)], [(0, 106)]);
+    let kept = [
+        // The majority decides, although the other format comes first.
+        own(1, 2, &mesh),
+        own(1, 3, &mesh),
+        // A tie of pipelines is decided by uses: below, these are used twice.
+        own(3, 1, &other),
+        // Attributes in another order are the same format.
+        own(4, 1, &mesh),
+        own(4, 2, &[mesh[1], mesh[0]]),
+        // A shader that never has attributes.
+        own(5, 1, &[]),
+        // The library cannot read it.
+        description(6, 1000),
+    ];
+    let invalid = Description { schema: Schema::OWN, ..description(7, 1000) };
+    let dropped = [own(1, 1, &other), own(2, 1, &[]), own(2, 3, &[]), own(3, 1, &mesh), invalid];
+    let fitting = own(2, 2, &mesh);
+    let mut all = dropped.to_vec();
+    all.extend(kept.iter().cloned().chain([fitting.clone()]));
+    let files = [stable(1, &all, &map, 3), stable(2, &[own(3, 1, &other)], &map, 3)];
+    let (bytes, report) = built(&files, &map, BuildOptions::default()).expect("pipelines");
+    let mut wanted: BTreeSet<_> = kept.iter().chain([&fitting]).map(|one| one.borrow().key()).collect();
+    let listed_keys: BTreeSet<_> = listed(&bytes).0.into_keys().collect();
+    let added: Vec<_> = listed_keys.difference(&wanted).copied().collect();
+    assert_eq!(added.len(), 1, "the compute pipeline of the key map");
+    wanted.extend(added);
+    assert_eq!(listed_keys, wanted);
+    let counts = Sanitised { inconsistent_shaders: 2, before: 14, inconsistent: 2, empty: 2, invalid: 1, unchecked: 1 };
+    assert_eq!((report.sanitised, counts.after(), report.total()), (Some(counts), 9, 9));
+    let log = report.log().expect("memory");
+    let golden = "10 unique shader keys\n\
+        2 stable files, 0 repeated, 0 truncated; 0 damaged records\n\
+        14 stable pipelines loaded, 0 rejected, 14 merged\n\
+        re-deduplicated into 13 binary pipelines [usage mask merged = 1]\n\
+        added 1 compute pipelines of the key map\n\
+        2 vertex shaders are used with an inconsistent vertex format\n\
+        before sanitising 14\n\
+        filtered out: inconsistent vertex declaration 2\n\
+        filtered out: incompatible with an empty declaration 2\n\
+        filtered out: invalid state 1\n\
+        not checked: state in a schema of the host 1\n\
+        after sanitising 9\n\
+        wrote 9 binary pipelines (graphics 8, compute 1, ray tracing 0), ";
+    let size = format!("{} KB\n", bytes.len().div_ceil(1024));
+    assert_eq!(log, format!("{golden}{size}"));
+
+    let off = BuildOptions { sanitises: false, ..BuildOptions::default() };
+    let (_, report) = built(&files, &map, off).expect("pipelines");
+    assert_eq!((report.sanitised, report.total()), (None, 14));
+    assert!(report.log().expect("memory").contains("sanitising was switched off"));
+}
+
+#[test]
+fn build_with_all_graphics_pipelines_filtered_out_is_an_error() {
+    let invalid = Description { schema: Schema::OWN, ..description(1, 1000) };
+    let map = shared_keys();
+    let why = built(&[stable(1, &[invalid], &map, 3)], &map, BuildOptions::default()).map(|_| ()).expect_err("invalid");
+    assert!(why.code() == Code::NotFound && why.sentence().contains("1 were filtered out"), "{why}");
+}
+
+#[test]
+fn added_compute_pipelines_have_a_state_that_the_library_reads() {
+    let map = shared_keys();
+    let (bytes, _) = built(&[], &map, BuildOptions::default()).expect("no recording is no error");
+    let file = Shipped::of_bytes(bytes, Path::new("x.hobpipe"), &identity()).expect("valid");
+    let read = file.for_each(|pipeline| {
+        assert_eq!(ComputeState::decode(pipeline.description.state)?, ComputeState::default());
+        Ok(())
+    });
+    assert_eq!(read.expect("valid").entries, 1);
+    let hosts = BuildOptions { compute_schema: Schema(9), ..BuildOptions::default() };
+    let (bytes, _) = built(&[], &map, hosts).expect("no recording is no error");
+    let file = Shipped::of_bytes(bytes, Path::new("x.hobpipe"), &identity()).expect("valid");
+    file.for_each(|pipeline| {
+        assert!(pipeline.description.state.is_empty() && pipeline.description.schema == Schema(9));
+        Ok(())
+    })
+    .expect("valid");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::testing::scaled(24)))]
     #[test]
@@ -347,6 +452,46 @@ proptest! {
         prop_assert_eq!(report.rejected.len(), lost.len());
         let count = files.len();
         files.rotate_left(turn % count);
+        prop_assert_eq!(built(&files, &map, BuildOptions::default()).expect("as before").0, bytes);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::scaled(24)))]
+    #[test]
+    fn sanitising_does_not_depend_on_the_order_of_files(
+        runs in prop::collection::vec(prop::collection::btree_set((0_u32..4, 0_u64..3, 0_usize..4), 0..10), 1..5),
+        turn in any::<prop::sample::Index>(),
+    ) {
+        const FORMATS: [&[(u32, u32)]; 4] = [&[], &[(0, 1)], &[(0, 2)], &[(0, 1), (1, 1)]];
+        let map = shared_keys();
+        let mut files: Vec<_> = (1..).zip(&runs).map(|(run, pipelines)| {
+            let all: Vec<_> = pipelines.iter().map(|&(vertex, layout, format)| own(vertex, layout, FORMATS[format])).collect();
+            stable(run, &all, &map, 3)
+        }).collect();
+        let Ok((bytes, report)) = built(&files, &map, BuildOptions::default()) else {
+            prop_assert!(runs.iter().all(BTreeSet::is_empty));
+            return Ok(());
+        };
+        let all: BTreeSet<_> = runs.iter().flatten().collect();
+        let counts = report.sanitised.expect("it is on");
+        prop_assert_eq!(counts.before - 1, all.len() as u64);
+        prop_assert_eq!(counts.after(), report.total());
+        // Each vertex shader keeps one format.
+        let file = Shipped::of_bytes(bytes.clone(), Path::new("x"), &identity()).expect("valid");
+        let mut formats: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        file.for_each(|pipeline| {
+            if pipeline.description.kind == PipelineKind::Graphics {
+                let state = GraphicsState::decode(pipeline.description.state)?;
+                let format: Vec<_> = state.attributes.iter().map(|one| (one.location, one.format)).collect();
+                formats.entry(pipeline.description.shaders[0].hash).or_default().insert(format);
+            }
+            Ok(())
+        }).expect("valid");
+        prop_assert!(formats.values().all(|formats| formats.len() == 1));
+        prop_assert_eq!(formats.len(), all.iter().map(|one| one.0).collect::<BTreeSet<_>>().len());
+        let count = files.len();
+        files.rotate_left(turn.index(count));
         prop_assert_eq!(built(&files, &map, BuildOptions::default()).expect("as before").0, bytes);
     }
 }

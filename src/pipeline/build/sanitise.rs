@@ -1,0 +1,144 @@
+//! Sanitising: pipelines that a driver would refuse, or crash on, are filtered out of the shipped cache.
+//!
+//! A recorded state meets the shaders of this build, which may have changed. So each rule compares a pipeline with the
+//! others of the same build, and needs nothing of the host:
+//!
+//! 1. **Vertex format.** The attributes of a pipeline by location and format are its vertex format. A vertex shader has
+//!    one format: the one of most pipelines, then of most uses, then the one with the least hash. Pipelines with another
+//!    one are filtered out.
+//! 2. **Empty declaration.** A pipeline without attributes is filtered out if its vertex shader has a format elsewhere.
+//! 3. **State.** A pipeline whose state is no encoding of the library's schema is filtered out.
+//!
+//! Only pipelines of the library's own schema can be read. Others are counted and kept.
+//!
+//! Source: the sanitising of Unreal's `ShaderPipelineCacheTools`, which prints these counts.
+
+use crate::base::{Code, Result, try_filled, try_push};
+use crate::fingerprint::{Builder, Fingerprint};
+use crate::pipeline::graphics::{GraphicsState, VertexAttribute, check};
+use crate::pipeline::{DescriptionRef, PipelineKind, ShaderHash};
+
+const CONTEXT: &str = "hobgoblin vertex format 1";
+/// The stage of vertex shaders: `HOB_SHADER_STAGE_VERTEX`.
+const VERTEX: u32 = 0;
+
+/// Counts of sanitising.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sanitised {
+    /// Vertex shaders that pipelines use with different vertex formats.
+    pub inconsistent_shaders: u64,
+    /// Pipelines before.
+    pub before: u64,
+    /// Filtered out: their vertex shader has another vertex format.
+    pub inconsistent: u64,
+    /// Filtered out: they have no vertex attributes, and their vertex shader has some elsewhere.
+    pub empty: u64,
+    /// Filtered out: their state is invalid.
+    pub invalid: u64,
+    /// Kept without a check, because their schema is the host's.
+    pub unchecked: u64,
+}
+
+impl Sanitised {
+    /// Pipelines after.
+    pub fn after(&self) -> u64 {
+        self.before - self.inconsistent - self.empty - self.invalid
+    }
+}
+
+/// A use of a vertex shader.
+struct Vertices {
+    shader: ShaderHash,
+    /// The hash of its vertex format. `None`: it has no attributes.
+    format: Option<Fingerprint>,
+    /// How often recordings used the pipeline.
+    times: u64,
+    /// Number of the pipeline.
+    pipeline: usize,
+}
+
+/// Finds the pipelines that are filtered out.
+#[derive(Default)]
+pub struct Sanitiser {
+    vertices: Vec<Vertices>,
+    invalid: Vec<usize>,
+    counts: Sanitised,
+}
+
+impl Sanitiser {
+    /// Add the next pipeline.
+    pub fn add(&mut self, description: &DescriptionRef<'_>, times: u64) -> Result<()> {
+        let pipeline = self.counts.before as usize;
+        self.counts.before += 1;
+        if !description.schema.is_own() {
+            self.counts.unchecked += 1;
+            return Ok(());
+        }
+        let state = match state_of(description) {
+            Ok(state) => state,
+            Err(why) if why.code() == Code::OutOfMemory => return Err(why),
+            Err(_) => return try_push(&mut self.invalid, pipeline),
+        };
+        let shader = description.shaders.iter().find(|shader| shader.stage == VERTEX);
+        if let (Some(state), Some(shader)) = (state, shader) {
+            let format = format_of(&state.attributes);
+            try_push(&mut self.vertices, Vertices { shader: shader.hash, format, times, pipeline })?;
+        }
+        Ok(())
+    }
+
+    /// Whether each pipeline is kept, and the counts.
+    pub fn finish(mut self) -> Result<(Vec<bool>, Sanitised)> {
+        let mut is_kept = try_filled(true, self.counts.before as usize)?;
+        self.counts.invalid = self.invalid.len() as u64;
+        self.invalid.iter().for_each(|&pipeline| is_kept[pipeline] = false);
+        self.vertices.sort_unstable_by_key(|use_| (use_.shader, use_.format, use_.pipeline));
+        for uses in self.vertices.chunk_by(|a, b| a.shader == b.shader) {
+            let (empty, formatted) = uses.split_at(uses.partition_point(|one| one.format.is_none()));
+            let Some(chosen) = most_used(formatted) else { continue };
+            for one in empty {
+                self.counts.empty += 1;
+                is_kept[one.pipeline] = false;
+            }
+            let others = formatted.iter().filter(|one| one.format != chosen);
+            let before = self.counts.inconsistent;
+            for one in others {
+                self.counts.inconsistent += 1;
+                is_kept[one.pipeline] = false;
+            }
+            self.counts.inconsistent_shaders += u64::from(self.counts.inconsistent > before);
+        }
+        Ok((is_kept, self.counts))
+    }
+}
+
+/// The state of a graphics pipeline, and `None` for a valid one of another kind.
+fn state_of(description: &DescriptionRef<'_>) -> Result<Option<GraphicsState>> {
+    match description.kind {
+        PipelineKind::Graphics => GraphicsState::decode(description.state).map(Some),
+        _ => check(description).map(|()| None),
+    }
+}
+
+/// The hash of attributes in the order of their locations.
+fn format_of(attributes: &[VertexAttribute]) -> Option<Fingerprint> {
+    if attributes.is_empty() {
+        return None;
+    }
+    let mut name = Builder::new(CONTEXT);
+    name.written(1, attributes.len() as u32, |list| {
+        for VertexAttribute { location, format, .. } in attributes {
+            list.put(&location.to_le_bytes());
+            list.put(&format.to_le_bytes());
+        }
+    });
+    Some(name.finish())
+}
+
+/// The format of most pipelines in a list that is sorted by format.
+fn most_used(uses: &[Vertices]) -> Option<Option<Fingerprint>> {
+    let weight = |uses: &[Vertices]| (uses.len(), uses.iter().fold(0_u64, |sum, one| sum.saturating_add(one.times)));
+    // The first one of equal weight has the least hash: `max_by_key` would take the last one.
+    let formats = uses.chunk_by(|a, b| a.format == b.format).rev();
+    formats.max_by_key(|uses| weight(uses)).map(|uses| uses[0].format)
+}
