@@ -101,8 +101,11 @@ TEST("pipeline: invalid descriptions are refused with a sentence") {
     ENSURE(none.try_key().code() == HOB_RESULT_INVALID_ARGUMENT);
     Described described(1);
     described.pipeline.schema = 0;
-    const auto reserved = described.pipeline.try_key();
-    ENSURE(reserved.code() == HOB_RESULT_INVALID_ARGUMENT && std::strstr(reserved.message(), "schema is 0"));
+    const auto other = described.pipeline.try_key();
+    ENSURE(other.code() == HOB_RESULT_UNSUPPORTED || other.code() == HOB_RESULT_MALFORMED);
+    described.pipeline.state = {};
+    const auto empty = described.pipeline.try_key();
+    ENSURE(empty.code() == HOB_RESULT_MALFORMED && std::strstr(empty.message(), "schema is 0"));
     described.pipeline.schema = 1;
     described.pipeline.shaders.assign(1025, described.pipeline.shaders[0]);
     ENSURE(described.pipeline.try_key().code() == HOB_RESULT_LIMIT_EXCEEDED);
@@ -110,6 +113,139 @@ TEST("pipeline: invalid descriptions are refused with a sentence") {
     Described heavy(1);
     heavy.pipeline.state = large;
     ENSURE(heavy.pipeline.try_key().code() == HOB_RESULT_LIMIT_EXCEEDED);
+}
+
+TEST("pipeline: states of the library's own schema come back as they were, and equal ones have equal keys") {
+    hob::GraphicsState state;
+    state.desc.topology = HOB_PIPELINE_TOPOLOGY_TRIANGLE_STRIP;
+    state.desc.depth_bias = -1.5;
+    state.desc.depth_test = state.desc.depth_write = state.desc.stencil_test = 1;
+    state.desc.depth_compare = HOB_PIPELINE_COMPARE_GREATER;
+    state.desc.stencil_back.pass = HOB_PIPELINE_STENCIL_OP_REPLACE;
+    state.desc.layout = 7;
+    state.vertex_buffers = {{1, 12, 0}, {0, 4, 1}};
+    state.attributes = {{2, 0, 0, 37}, {0, 1, 0, 106}};
+    hob_pipeline_color_target target = {44, 15, 1, HOB_PIPELINE_BLEND_FACTOR_ONE, HOB_PIPELINE_BLEND_FACTOR_SOURCE_ALPHA,
+                                        HOB_PIPELINE_BLEND_OP_ADD, HOB_PIPELINE_BLEND_FACTOR_ONE,
+                                        HOB_PIPELINE_BLEND_FACTOR_ZERO, HOB_PIPELINE_BLEND_OP_MAX};
+    state.color_targets = {target};
+    const std::string bytes = state.encode();
+    const hob::GraphicsState again = hob::GraphicsState::decode(bytes);
+    ENSURE(again.encode() == bytes);
+    ENSURE(again.desc.topology == state.desc.topology && again.desc.depth_bias == -1.5 && again.desc.layout == 7);
+    ENSURE(again.desc.stencil_back.pass == HOB_PIPELINE_STENCIL_OP_REPLACE && again.desc.sample_count == 1);
+    ENSURE(again.desc.depth_write == 1 && again.desc.depth_compare == HOB_PIPELINE_COMPARE_GREATER);
+    ENSURE(again.attributes.size() == 2 && again.attributes[0].format == 106 && again.attributes[1].location == 2);
+    ENSURE(again.vertex_buffers.size() == 2 && again.vertex_buffers[0].step_rate == 1);
+    ENSURE(again.color_targets.size() == 1 && std::memcmp(&again.color_targets[0], &target, sizeof target) == 0);
+
+    hob::Pipeline pipeline = Described(1).pipeline;
+    pipeline.schema = HOB_PIPELINE_SCHEMA_OWN;
+    pipeline.state = bytes;
+    const hob::Fingerprint key = pipeline.key();
+    std::swap(state.attributes[0], state.attributes[1]);
+    const std::string swapped = state.encode();
+    pipeline.state = swapped;
+    ENSURE(pipeline.key() == key);
+    state.color_targets[0].blend = 0;
+    std::string opaque = state.encode();
+    state.color_targets[0].source_color = HOB_PIPELINE_BLEND_FACTOR_ZERO;
+    ENSURE(state.encode() == opaque);
+    pipeline.state = opaque;
+    ENSURE(!(pipeline.key() == key));
+    opaque.push_back('\0');
+    pipeline.state = opaque;
+    ENSURE(pipeline.try_key().code() == HOB_RESULT_MALFORMED);
+    pipeline.state = bytes;
+    pipeline.kind = HOB_PIPELINE_KIND_COMPUTE;
+    ENSURE(std::strstr(pipeline.try_key().message(), "of a graphics pipeline"));
+}
+
+TEST("pipeline: compute and ray-tracing states come back as they were") {
+    hob::ComputeState compute;
+    compute.desc.workgroup[1] = 8;
+    compute.desc.host_state = 9;
+    const hob::ComputeState read = hob::ComputeState::decode(compute.encode());
+    ENSURE(read.desc.workgroup[1] == 8 && read.desc.host_state == 9 && read.desc.layout == 0);
+
+    hob::RayTracingState rays;
+    const uint32_t none = UINT32_MAX;
+    rays.groups = {{HOB_PIPELINE_SHADER_GROUP_KIND_GENERAL, 0, 5, 6, 7},
+                   {HOB_PIPELINE_SHADER_GROUP_KIND_TRIANGLES, 0, 0, none, 0}};
+    const std::string bytes = rays.encode();
+    const hob::RayTracingState again = hob::RayTracingState::decode(bytes);
+    ENSURE(again.encode() == bytes && again.groups.size() == 2 && again.desc.max_attribute_size == 8);
+    ENSURE(again.groups[0].any_hit == none && again.groups[1].closest_hit == 0 && again.groups[1].general == none);
+    hob::Pipeline pipeline = Described(1).pipeline;
+    pipeline.kind = HOB_PIPELINE_KIND_RAY_TRACING;
+    pipeline.schema = HOB_PIPELINE_SCHEMA_OWN;
+    pipeline.state = bytes;
+    ENSURE(pipeline.try_key().code() == HOB_RESULT_OK);
+    rays.groups[1].any_hit = 1;
+    const std::string outside = rays.encode();
+    pipeline.state = outside;
+    ENSURE(std::strstr(pipeline.try_key().message(), "names shader 1, and the pipeline has 1"));
+    rays.groups[0].general = none;
+    ENSURE(rays.try_encode().code() == HOB_RESULT_INVALID_ARGUMENT);
+}
+
+TEST("pipeline: invalid states are refused with a sentence, and buffers that are too small stay unchanged") {
+    hob::GraphicsState state;
+    state.attributes = {{3, 5, 0, 37}};
+    const auto missing = state.try_encode();
+    ENSURE(missing.code() == HOB_RESULT_INVALID_ARGUMENT && std::strstr(missing.message(), "vertex buffer slot 5"));
+    state.attributes.clear();
+    state.desc.cull = static_cast<hob_pipeline_cull_mode>(3);
+    ENSURE(std::strstr(state.try_encode().message(), "cull 3 is not a cull mode"));
+    state.desc.cull = HOB_PIPELINE_CULL_MODE_BACK;
+    state.desc.depth_clamp = 2;
+    ENSURE(std::strstr(state.try_encode().message(), "depth_clamp is 2: pass 0 or 1"));
+    state.desc.depth_clamp = 0;
+    state.color_targets.resize(9);
+    ENSURE(state.try_encode().code() == HOB_RESULT_LIMIT_EXCEEDED);
+    state.color_targets.resize(1);
+    const std::string bytes = state.encode();
+    const hob_pipeline_graphics_state desc = state.capi();
+    std::string small(bytes.size() - 1, 'x');
+    std::size_t size = 0;
+    ENSURE(hob_pipeline_encode_graphics(&desc, &small[0], small.size(), &size) == HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE(size == bytes.size() && small == std::string(bytes.size() - 1, 'x'));
+    ENSURE(hob::GraphicsState::try_decode("no state").code() == HOB_RESULT_UNSUPPORTED);
+    ENSURE(hob::GraphicsState::try_decode("").code() == HOB_RESULT_MALFORMED);
+    ENSURE(hob::ComputeState::try_decode(bytes).code() == HOB_RESULT_MALFORMED);
+    ENSURE(hob::RayTracingState::try_decode(bytes).code() == HOB_RESULT_MALFORMED);
+    hob_pipeline_color_target target;
+    std::size_t count = 0;
+    ENSURE(hob_pipeline_decode_color_targets(bytes.data(), bytes.size(), &target, sizeof target, 0, &count) ==
+           HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE(count == 1 && hob_pipeline_decode_vertex_buffers(bytes.data(), bytes.size(), nullptr, 0, 0, &count) == HOB_RESULT_OK);
+    ENSURE(count == 0 && hob_pipeline_decode_vertex_attributes(bytes.data(), bytes.size(), nullptr, 0, 0, &count) == HOB_RESULT_OK);
+    ENSURE(count == 0 && hob_pipeline_decode_shader_groups(bytes.data(), bytes.size(), nullptr, 0, 0, &count) == HOB_RESULT_MALFORMED);
+}
+
+TEST("pipeline: a state of the library's own schema reaches the compile callback") {
+    hob::GraphicsState state;
+    state.desc.layout = 42;
+    state.desc.cull = HOB_PIPELINE_CULL_MODE_BACK;
+    const std::string bytes = state.encode();
+    hob::Pipeline pipeline = Described(1).pipeline;
+    pipeline.schema = HOB_PIPELINE_SCHEMA_OWN;
+    pipeline.state = bytes;
+    const Directory directory;
+    Driver driver;
+    auto options = options_for(driver, directory.inside("pipelines"));
+    hob::PipelineLibrary(options).add(pipeline, 1000);
+    uint64_t seen = 0;
+    options.compile = [&](const hob_pipeline_job& job) {
+        const std::string_view given(static_cast<const char*>(job.state), job.state_size);
+        ENSURE(job.schema == HOB_PIPELINE_SCHEMA_OWN);
+        const hob::GraphicsState read = hob::GraphicsState::decode(given);
+        if (read.desc.cull == HOB_PIPELINE_CULL_MODE_BACK) seen = read.desc.layout;
+        return HOB_PIPELINE_BUILT_READY;
+    };
+    const hob::PipelineLibrary library(options);
+    library.begin_frame();
+    ENSURE(library.compile() == 1 && seen == 42);
 }
 
 TEST("pipeline: the first run builds, the second one precompiles") {

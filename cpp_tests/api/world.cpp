@@ -22,6 +22,14 @@ const unsigned char pipeline_cache[] = {
 #include "api/pipeline_cache.inc"
 };
 const hob_pipeline_shader pipeline_shader = {HOB_SHADER_STAGE_COMPUTE, {1, 2, 3}};
+const hob_pipeline_vertex_buffer vertex_buffers[] = {{0, 12, 0}, {1, 4, 1}};
+const hob_pipeline_vertex_attribute vertex_attributes[] = {{0, 0, 0, 106}, {1, 1, 0, 37}};
+const hob_pipeline_color_target color_targets[] = {
+    {44, 15, 1, HOB_PIPELINE_BLEND_FACTOR_ONE, HOB_PIPELINE_BLEND_FACTOR_ONE, HOB_PIPELINE_BLEND_OP_ADD,
+     HOB_PIPELINE_BLEND_FACTOR_ONE, HOB_PIPELINE_BLEND_FACTOR_ZERO, HOB_PIPELINE_BLEND_OP_MAX}};
+const hob_pipeline_shader_group shader_groups[] = {
+    {HOB_PIPELINE_SHADER_GROUP_KIND_GENERAL, 0, 0, 0, 0},
+    {HOB_PIPELINE_SHADER_GROUP_KIND_PROCEDURAL, 0, UINT32_MAX, 1, 2}};
 const std::string json = R"({"task":[[1,1,0],[2,3,0.5]]})";
 /// A recording with only a header.
 const std::string recording("HOBREC\r\n\2\0\0\0\0\0\0\0", 16);
@@ -38,6 +46,17 @@ const hob_fingerprint& program_key() {
 std::string contents(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// The encoded state of a kind of pipelines. `encode` is the encode function.
+template <class State, class Encode>
+std::string encoded(World& world, State state, Encode encode) {
+    world.fill(state);
+    size_t size = 0;
+    MUST_OK(encode(&state, nullptr, 0, &size));
+    std::string bytes(size, '\0');
+    MUST_OK(encode(&state, &bytes[0], size, &size));
+    return bytes;
 }
 
 /// A bundle with one program, built once per process.
@@ -69,6 +88,10 @@ void give_up(const char* file, int line, const char* what) {
 
 World::World(const std::string& directory) : directory_(directory) {
     (void)bundle(*this);
+    graphics_ = encoded(*this, hob_pipeline_graphics_state(HOB_PIPELINE_GRAPHICS_STATE_INIT), hob_pipeline_encode_graphics);
+    compute_ = encoded(*this, hob_pipeline_compute_state(HOB_PIPELINE_COMPUTE_STATE_INIT), hob_pipeline_encode_compute);
+    ray_tracing_ =
+        encoded(*this, hob_pipeline_ray_tracing_state(HOB_PIPELINE_RAY_TRACING_STATE_INIT), hob_pipeline_encode_ray_tracing);
     std::ofstream(directory_ + "/profile") << json;
     std::ofstream(directory_ + "/pipelines", std::ios::binary)
         .write(reinterpret_cast<const char*>(pipeline_cache), sizeof pipeline_cache);
@@ -286,6 +309,24 @@ void World::fill(hob_pipeline_desc& desc) {
     desc.shader_count = 1;
 }
 
+void World::fill(hob_pipeline_graphics_state& state) {
+    state.vertex_buffers = vertex_buffers;
+    state.vertex_buffer_stride = sizeof vertex_buffers[0];
+    state.vertex_buffer_count = 2;
+    state.attributes = vertex_attributes;
+    state.attribute_stride = sizeof vertex_attributes[0];
+    state.attribute_count = 2;
+    state.color_targets = color_targets;
+    state.color_target_stride = sizeof color_targets[0];
+    state.color_target_count = 1;
+}
+
+void World::fill(hob_pipeline_ray_tracing_state& state) {
+    state.groups = shader_groups;
+    state.group_stride = sizeof shader_groups[0];
+    state.group_count = 2;
+}
+
 void World::fill(hob_pipeline_library_desc& desc) {
     desc.api = HOB_GRAPHICS_API_VULKAN;
     desc.project = HOB_STR("game");
@@ -392,6 +433,9 @@ const std::string& World::bytes() const {
     if (is_about("bundle")) return bundle(*this);
     if (is_about("replay")) return recording;
     static const std::string pipelines(reinterpret_cast<const char*>(pipeline_cache), sizeof pipeline_cache);
+    if (is_about("decode_compute")) return compute_;
+    if (is_about("decode_ray") || is_about("decode_shader_groups")) return ray_tracing_;
+    if (is_about("pipeline_decode")) return graphics_;
     if (is_about("pipeline")) return pipelines;
     return is_about("profile") ? json : some;
 }

@@ -79,9 +79,12 @@ public:
     void fill(hob_knapsack_weight& weight) { weight = {1, 0}; }
     void fill(hob_log_hook& hook) { hook.write = [](void*, hob_log_level, hob_str) {}; }
     void fill(hob_option& option) { option = {1, 1, 0, 0}; }
+    void fill(hob_pipeline_compute_state& state) { state.workgroup[0] = 8; }
     void fill(hob_pipeline_desc& desc);
+    void fill(hob_pipeline_graphics_state& state);
     void fill(hob_pipeline_library_desc& desc);
     void fill(hob_pipeline_mask& mask) { mask = {{1, 0, 0, 0}}; }
+    void fill(hob_pipeline_ray_tracing_state& state);
     void fill(hob_problem_callback& callback) { callback.report = [](void*, hob_str) {}; }
     void fill(hob_product_desc& desc);
     void fill(hob_profile_desc&) {}
@@ -146,6 +149,8 @@ private:
     void call_back();
 
     std::string directory_;
+    /// Encoded states of pipelines.
+    std::string graphics_, compute_, ray_tracing_;
     const char* function_ = "";
     hob_executor* executor_ = nullptr;
     hob_profile* profile_ = nullptr;

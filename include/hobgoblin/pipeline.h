@@ -78,12 +78,14 @@ typedef struct hob_pipeline_desc {
     uint32_t struct_size;
     /// Graphics, compute or ray tracing. Default 0: HOB_PIPELINE_KIND_GRAPHICS.
     hob_pipeline_kind kind;
-    /// The layout of `state`: a number of the host, from 1 on. Change it when the layout changes. 0 is reserved.
+    /// The layout of `state`: a number of the host, from 1 on. Change it when the layout changes. Default
+    /// HOB_PIPELINE_SCHEMA_OWN.
     uint32_t schema;
     /// Bytes of `state`, at most 1 MiB.
     uint32_t state_size;
-    /// Everything but the shaders, in any form: vertex layout, raster, blend and depth state, formats. Write the fields
-    /// in a fixed order, without padding bytes. May be NULL if `state_size` is 0.
+    /// Everything but the shaders: vertex layout, raster, blend and depth state, formats. With HOB_PIPELINE_SCHEMA_OWN the
+    /// bytes of an encode function. Otherwise any form: write the fields in a fixed order, without padding bytes. May be
+    /// NULL if `state_size` is 0.
     const void *state;
     /// At least one shader, and at most 1024. Their order matters.
     const hob_pipeline_shader *shaders;
@@ -99,8 +101,10 @@ typedef struct hob_pipeline_desc {
 ///     hob_fingerprint key;
 ///     if (hob_pipeline_get_key(&pipeline, &key) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, or the kind, a stage or the schema is unknown.
-/// HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of more than 1 MiB. Threads: any.
+/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, the kind or a stage is unknown, or a shader group names a shader that
+/// is not listed. HOB_RESULT_MALFORMED: with HOB_PIPELINE_SCHEMA_OWN the state is not encoded for this kind.
+/// HOB_RESULT_UNSUPPORTED: it is encoded by a later version. HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of
+/// more than 1 MiB. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_get_key(const hob_pipeline_desc *pipeline, hob_fingerprint *out_key);
 
 /// A usage mask: situations of the game, as bits of the host.
@@ -109,6 +113,455 @@ typedef struct hob_pipeline_mask {
     /// The bits, the lowest first.
     uint64_t words[4];
 } hob_pipeline_mask;
+
+// ---- Experimental: Graphics state of the library's own schema --------------------------------------------------------
+
+/// hob_pipeline_desc.schema: the library's own schema, for a host without a serialiser.
+/// `state` has the bytes of hob_pipeline_encode_graphics, hob_pipeline_encode_compute or hob_pipeline_encode_ray_tracing.
+#define HOB_PIPELINE_SCHEMA_OWN 0
+
+/// How vertices form primitives.
+/// All enumerators of this schema have the numbers of Vulkan.
+typedef enum hob_pipeline_topology {
+    /// Points.
+    HOB_PIPELINE_TOPOLOGY_POINT_LIST = 0,
+    /// Separate lines.
+    HOB_PIPELINE_TOPOLOGY_LINE_LIST = 1,
+    /// Connected lines.
+    HOB_PIPELINE_TOPOLOGY_LINE_STRIP = 2,
+    /// Separate triangles.
+    HOB_PIPELINE_TOPOLOGY_TRIANGLE_LIST = 3,
+    /// Triangles that share edges.
+    HOB_PIPELINE_TOPOLOGY_TRIANGLE_STRIP = 4,
+    /// Triangles that share the first vertex.
+    HOB_PIPELINE_TOPOLOGY_TRIANGLE_FAN = 5,
+    /// Separate lines with adjacent vertices.
+    HOB_PIPELINE_TOPOLOGY_LINE_LIST_ADJACENCY = 6,
+    /// Connected lines with adjacent vertices.
+    HOB_PIPELINE_TOPOLOGY_LINE_STRIP_ADJACENCY = 7,
+    /// Separate triangles with adjacent vertices.
+    HOB_PIPELINE_TOPOLOGY_TRIANGLE_LIST_ADJACENCY = 8,
+    /// Triangles that share edges, with adjacent vertices.
+    HOB_PIPELINE_TOPOLOGY_TRIANGLE_STRIP_ADJACENCY = 9,
+    /// Patches for tessellation.
+    HOB_PIPELINE_TOPOLOGY_PATCH_LIST = 10,
+} hob_pipeline_topology;
+
+/// Whether the largest index restarts a strip.
+typedef enum hob_pipeline_primitive_restart {
+    /// No index restarts a strip.
+    HOB_PIPELINE_PRIMITIVE_RESTART_OFF = 0,
+    /// The largest index of either size.
+    HOB_PIPELINE_PRIMITIVE_RESTART_ON = 1,
+    /// The largest index of 16 bits.
+    HOB_PIPELINE_PRIMITIVE_RESTART_UINT16 = 2,
+    /// The largest index of 32 bits.
+    HOB_PIPELINE_PRIMITIVE_RESTART_UINT32 = 3,
+} hob_pipeline_primitive_restart;
+
+/// The triangles that are not drawn.
+typedef enum hob_pipeline_cull_mode {
+    /// None.
+    HOB_PIPELINE_CULL_MODE_NONE = 0,
+    /// Those that face the viewer.
+    HOB_PIPELINE_CULL_MODE_FRONT = 1,
+    /// Those that face away.
+    HOB_PIPELINE_CULL_MODE_BACK = 2,
+} hob_pipeline_cull_mode;
+
+/// The winding of triangles that face the viewer.
+typedef enum hob_pipeline_front_face {
+    /// Counter-clockwise.
+    HOB_PIPELINE_FRONT_FACE_COUNTER_CLOCKWISE = 0,
+    /// Clockwise.
+    HOB_PIPELINE_FRONT_FACE_CLOCKWISE = 1,
+} hob_pipeline_front_face;
+
+/// How triangles are drawn.
+typedef enum hob_pipeline_fill_mode {
+    /// Filled.
+    HOB_PIPELINE_FILL_MODE_FILL = 0,
+    /// As lines.
+    HOB_PIPELINE_FILL_MODE_LINE = 1,
+    /// As points.
+    HOB_PIPELINE_FILL_MODE_POINT = 2,
+} hob_pipeline_fill_mode;
+
+/// A comparison of a new value with a stored one.
+typedef enum hob_pipeline_compare {
+    /// Never passes.
+    HOB_PIPELINE_COMPARE_NEVER = 0,
+    /// The new value is less.
+    HOB_PIPELINE_COMPARE_LESS = 1,
+    /// Both are equal.
+    HOB_PIPELINE_COMPARE_EQUAL = 2,
+    /// The new value is less or equal.
+    HOB_PIPELINE_COMPARE_LESS_OR_EQUAL = 3,
+    /// The new value is greater.
+    HOB_PIPELINE_COMPARE_GREATER = 4,
+    /// The values differ.
+    HOB_PIPELINE_COMPARE_NOT_EQUAL = 5,
+    /// The new value is greater or equal.
+    HOB_PIPELINE_COMPARE_GREATER_OR_EQUAL = 6,
+    /// Always passes.
+    HOB_PIPELINE_COMPARE_ALWAYS = 7,
+} hob_pipeline_compare;
+
+/// A change of a stencil value.
+typedef enum hob_pipeline_stencil_op {
+    /// Keep the value.
+    HOB_PIPELINE_STENCIL_OP_KEEP = 0,
+    /// Set 0.
+    HOB_PIPELINE_STENCIL_OP_ZERO = 1,
+    /// Set the reference.
+    HOB_PIPELINE_STENCIL_OP_REPLACE = 2,
+    /// Add 1, up to the largest value.
+    HOB_PIPELINE_STENCIL_OP_INCREMENT_CLAMP = 3,
+    /// Subtract 1, down to 0.
+    HOB_PIPELINE_STENCIL_OP_DECREMENT_CLAMP = 4,
+    /// Invert all bits.
+    HOB_PIPELINE_STENCIL_OP_INVERT = 5,
+    /// Add 1; the largest value becomes 0.
+    HOB_PIPELINE_STENCIL_OP_INCREMENT_WRAP = 6,
+    /// Subtract 1; 0 becomes the largest value.
+    HOB_PIPELINE_STENCIL_OP_DECREMENT_WRAP = 7,
+} hob_pipeline_stencil_op;
+
+/// A factor of blending.
+typedef enum hob_pipeline_blend_factor {
+    /// 0.
+    HOB_PIPELINE_BLEND_FACTOR_ZERO = 0,
+    /// 1.
+    HOB_PIPELINE_BLEND_FACTOR_ONE = 1,
+    /// The source's colour.
+    HOB_PIPELINE_BLEND_FACTOR_SOURCE_COLOR = 2,
+    /// 1 minus the source's colour.
+    HOB_PIPELINE_BLEND_FACTOR_ONE_MINUS_SOURCE_COLOR = 3,
+    /// The destination's colour.
+    HOB_PIPELINE_BLEND_FACTOR_DESTINATION_COLOR = 4,
+    /// 1 minus the destination's colour.
+    HOB_PIPELINE_BLEND_FACTOR_ONE_MINUS_DESTINATION_COLOR = 5,
+    /// The source's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_SOURCE_ALPHA = 6,
+    /// 1 minus the source's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_ONE_MINUS_SOURCE_ALPHA = 7,
+    /// The destination's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_DESTINATION_ALPHA = 8,
+    /// 1 minus the destination's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_ONE_MINUS_DESTINATION_ALPHA = 9,
+    /// The blend constant's colour.
+    HOB_PIPELINE_BLEND_FACTOR_CONSTANT_COLOR = 10,
+    /// 1 minus the blend constant's colour.
+    HOB_PIPELINE_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR = 11,
+    /// The blend constant's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_CONSTANT_ALPHA = 12,
+    /// 1 minus the blend constant's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA = 13,
+    /// The smaller of the source's alpha and 1 minus the destination's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_SOURCE_ALPHA_SATURATE = 14,
+    /// The second source's colour.
+    HOB_PIPELINE_BLEND_FACTOR_SOURCE1_COLOR = 15,
+    /// 1 minus the second source's colour.
+    HOB_PIPELINE_BLEND_FACTOR_ONE_MINUS_SOURCE1_COLOR = 16,
+    /// The second source's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_SOURCE1_ALPHA = 17,
+    /// 1 minus the second source's alpha.
+    HOB_PIPELINE_BLEND_FACTOR_ONE_MINUS_SOURCE1_ALPHA = 18,
+} hob_pipeline_blend_factor;
+
+/// How blending combines source and destination.
+typedef enum hob_pipeline_blend_op {
+    /// Source plus destination.
+    HOB_PIPELINE_BLEND_OP_ADD = 0,
+    /// Source minus destination.
+    HOB_PIPELINE_BLEND_OP_SUBTRACT = 1,
+    /// Destination minus source.
+    HOB_PIPELINE_BLEND_OP_REVERSE_SUBTRACT = 2,
+    /// The smaller one.
+    HOB_PIPELINE_BLEND_OP_MIN = 3,
+    /// The larger one.
+    HOB_PIPELINE_BLEND_OP_MAX = 4,
+} hob_pipeline_blend_op;
+
+/// A vertex buffer.
+typedef struct hob_pipeline_vertex_buffer {
+    /// Its slot (Direct3D, WebGPU) or binding (Vulkan).
+    uint32_t slot;
+    /// Bytes from one element to the next.
+    uint32_t stride;
+    /// Instances per element. 0: one element per vertex. UINT32_MAX: the first element for all.
+    uint32_t step_rate;
+} hob_pipeline_vertex_buffer;
+
+/// A vertex attribute.
+typedef struct hob_pipeline_vertex_attribute {
+    /// Its location in the vertex shader, or the host's number of a semantic.
+    uint32_t location;
+    /// Slot of its vertex buffer.
+    uint32_t slot;
+    /// Bytes from the begin of the buffer's element.
+    uint32_t offset;
+    /// Format: a number of the graphics API, such as a VkFormat or a DXGI_FORMAT.
+    uint32_t format;
+} hob_pipeline_vertex_attribute;
+
+/// The stencil test of one side of triangles.
+typedef struct hob_pipeline_stencil_face {
+    /// The comparison of the reference with the stored value. Default HOB_PIPELINE_COMPARE_ALWAYS.
+    hob_pipeline_compare compare;
+    /// If the comparison fails. Default HOB_PIPELINE_STENCIL_OP_KEEP, as for the others.
+    hob_pipeline_stencil_op fail;
+    /// If the comparison passes and the depth test fails.
+    hob_pipeline_stencil_op depth_fail;
+    /// If both pass.
+    hob_pipeline_stencil_op pass;
+    /// The bits that are compared. Default 255.
+    uint32_t read_mask;
+    /// The bits that are written. Default 255.
+    uint32_t write_mask;
+} hob_pipeline_stencil_face;
+
+/// A colour target.
+typedef struct hob_pipeline_color_target {
+    /// Format: a number of the graphics API. 0: the target is unused.
+    uint32_t format;
+    /// Channels that are written: 1 red, 2 green, 4 blue, 8 alpha. 15: all.
+    uint32_t write_mask;
+    /// 1: blend with the fields below. 0: the source replaces the destination, and the fields below have no effect.
+    uint32_t blend;
+    /// Factor of the source's colour.
+    hob_pipeline_blend_factor source_color;
+    /// Factor of the destination's colour.
+    hob_pipeline_blend_factor destination_color;
+    /// How both colours are combined.
+    hob_pipeline_blend_op color_op;
+    /// Factor of the source's alpha.
+    hob_pipeline_blend_factor source_alpha;
+    /// Factor of the destination's alpha.
+    hob_pipeline_blend_factor destination_alpha;
+    /// How both alphas are combined.
+    hob_pipeline_blend_op alpha_op;
+} hob_pipeline_color_target;
+
+/// The state of a graphics pipeline, everything but its shaders.
+typedef struct hob_pipeline_graphics_state {
+    /// sizeof(hob_pipeline_graphics_state).
+    uint32_t struct_size;
+    /// How vertices form primitives. Default HOB_PIPELINE_TOPOLOGY_TRIANGLE_LIST.
+    hob_pipeline_topology topology;
+    /// Whether the largest index restarts a strip. Default HOB_PIPELINE_PRIMITIVE_RESTART_OFF.
+    hob_pipeline_primitive_restart primitive_restart;
+    /// Control points of a patch, 1 to 32. Default 0, for all topologies except HOB_PIPELINE_TOPOLOGY_PATCH_LIST.
+    uint32_t patch_control_points;
+    /// The triangles that are not drawn. Default HOB_PIPELINE_CULL_MODE_NONE.
+    hob_pipeline_cull_mode cull;
+    /// The winding of triangles that face the viewer. Default HOB_PIPELINE_FRONT_FACE_COUNTER_CLOCKWISE.
+    hob_pipeline_front_face front_face;
+    /// How triangles are drawn. Default HOB_PIPELINE_FILL_MODE_FILL.
+    hob_pipeline_fill_mode fill;
+    /// 1: clamp depth instead of clipping at the near and the far plane. Default 0.
+    uint32_t depth_clamp;
+    /// Constant depth bias. Default 0.
+    double depth_bias;
+    /// Largest depth bias. Default 0: no limit.
+    double depth_bias_clamp;
+    /// Depth bias per slope. Default 0.
+    double depth_bias_slope;
+    /// Samples per pixel: 1, 2, 4, 8, 16 or 32. Default 1.
+    uint32_t sample_count;
+    /// The samples that are written. Default UINT32_MAX: all.
+    uint32_t sample_mask;
+    /// 1: alpha selects samples. Default 0.
+    uint32_t alpha_to_coverage;
+    /// Format of the depth-stencil target: a number of the graphics API. Default 0: no target.
+    uint32_t depth_stencil_format;
+    /// 1: test depth. Default 0: every fragment passes, and no depth is written.
+    uint32_t depth_test;
+    /// 1: write the depth of fragments that pass. Without effect if `depth_test` is 0. Default 0.
+    uint32_t depth_write;
+    /// The comparison that passes. Without effect if `depth_test` is 0. Default HOB_PIPELINE_COMPARE_LESS.
+    hob_pipeline_compare depth_compare;
+    /// 1: test stencil. Default 0: every fragment passes, and no stencil is written.
+    uint32_t stencil_test;
+    /// The stencil test of triangles that face the viewer. Without effect if `stencil_test` is 0.
+    hob_pipeline_stencil_face stencil_front;
+    /// The stencil test of triangles that face away. Without effect if `stencil_test` is 0.
+    hob_pipeline_stencil_face stencil_back;
+    /// Bytes of push constants (root constants). Default 0.
+    uint32_t push_constant_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// The host's number for the layout of resources, such as the hash of a root signature. Default 0.
+    uint64_t layout;
+    /// The host's number for state that this struct lacks. Default 0.
+    uint64_t host_state;
+    /// Vertex buffers in any order, each slot once. May be NULL if the count is 0.
+    const hob_pipeline_vertex_buffer *vertex_buffers;
+    /// Bytes from one buffer to the next: sizeof(hob_pipeline_vertex_buffer). Default 0: its first released size.
+    size_t vertex_buffer_stride;
+    /// Number of vertex buffers, at most 64.
+    size_t vertex_buffer_count;
+    /// Vertex attributes in any order, each location once. May be NULL if the count is 0.
+    const hob_pipeline_vertex_attribute *attributes;
+    /// Bytes from one attribute to the next: sizeof(hob_pipeline_vertex_attribute). Default 0: its first released size.
+    size_t attribute_stride;
+    /// Number of attributes, at most 64.
+    size_t attribute_count;
+    /// Colour targets, in the order of the fragment shader's outputs. May be NULL if the count is 0.
+    const hob_pipeline_color_target *color_targets;
+    /// Bytes from one target to the next: sizeof(hob_pipeline_color_target). Default 0: its first released size.
+    size_t color_target_stride;
+    /// Number of colour targets, at most 8.
+    size_t color_target_count;
+} hob_pipeline_graphics_state;
+
+/// Encodes the state of a graphics pipeline, for hob_pipeline_desc with HOB_PIPELINE_SCHEMA_OWN.
+/// Equal states have equal bytes, in any order of vertex buffers and attributes. `*out_size` receives the required size.
+/// `buffer` NULL asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer
+/// stays unchanged. No state takes more than 4 KiB.
+///
+///     char bytes[4096];
+///     size_t size = 0;
+///     if (hob_pipeline_encode_graphics(&state, bytes, sizeof bytes, &size) != HOB_RESULT_OK) fail(hob_last_error());
+///     pipeline.schema = HOB_PIPELINE_SCHEMA_OWN;
+///     pipeline.state = bytes;
+///     pipeline.state_size = (uint32_t)size;
+///
+/// HOB_RESULT_INVALID_ARGUMENT: a value is invalid, or an attribute reads a buffer that is not listed.
+/// HOB_RESULT_LIMIT_EXCEEDED: a list is too long. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_encode_graphics(
+    const hob_pipeline_graphics_state *state, char *buffer, size_t capacity, size_t *out_size);
+
+/// Decodes the state of a graphics pipeline, such as that of a hob_pipeline_job.
+/// Sets the counts of the lists, and no pointers: hob_pipeline_decode_vertex_buffers, hob_pipeline_decode_vertex_attributes
+/// and hob_pipeline_decode_color_targets read the lists. Fields without effect have their defaults.
+///
+///     hob_pipeline_graphics_state state = HOB_PIPELINE_GRAPHICS_STATE_INIT;
+///     if (hob_pipeline_decode_graphics(job->state, job->state_size, &state) != HOB_RESULT_OK) return HOB_PIPELINE_BUILT_FAILED;
+///
+/// HOB_RESULT_MALFORMED: the bytes are not an encoding of this library. HOB_RESULT_UNSUPPORTED: they are one of a later
+/// version. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_graphics(
+    const void *data, size_t size, hob_pipeline_graphics_state *out_state);
+
+/// Decodes the vertex buffers of a graphics pipeline, in the order of their slots.
+/// `*out_count` receives their number. `buffers` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL and the array stays unchanged. Errors as for hob_pipeline_decode_graphics. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_vertex_buffers(
+    const void *data, size_t size, hob_pipeline_vertex_buffer *buffers, size_t buffer_stride, size_t capacity,
+    size_t *out_count);
+
+/// Decodes the vertex attributes of a graphics pipeline, in the order of their locations.
+/// As hob_pipeline_decode_vertex_buffers: `attributes` NULL asks only for the number. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_vertex_attributes(
+    const void *data, size_t size, hob_pipeline_vertex_attribute *attributes, size_t attribute_stride, size_t capacity,
+    size_t *out_count);
+
+/// Decodes the colour targets of a graphics pipeline, in the order of the fragment shader's outputs.
+/// As hob_pipeline_decode_vertex_buffers: `targets` NULL asks only for the number. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_color_targets(
+    const void *data, size_t size, hob_pipeline_color_target *targets, size_t target_stride, size_t capacity,
+    size_t *out_count);
+
+// ---- Experimental: Compute and ray-tracing state of the library's own schema -----------------------------------------
+
+/// The state of a compute pipeline, everything but its shader.
+typedef struct hob_pipeline_compute_state {
+    /// sizeof(hob_pipeline_compute_state).
+    uint32_t struct_size;
+    /// Bytes of push constants (root constants). Default 0.
+    uint32_t push_constant_size;
+    /// Size of a workgroup, if the pipeline specialises it. Default 0: that of the shader.
+    uint32_t workgroup[3];
+    /// Must be 0.
+    uint32_t reserved;
+    /// The host's number for the layout of resources, such as the hash of a root signature. Default 0.
+    uint64_t layout;
+    /// The host's number for state that this struct lacks. Default 0.
+    uint64_t host_state;
+} hob_pipeline_compute_state;
+
+/// Encodes the state of a compute pipeline.
+/// As hob_pipeline_encode_graphics: `buffer` NULL asks only for the size. It takes 34 bytes. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_encode_compute(
+    const hob_pipeline_compute_state *state, char *buffer, size_t capacity, size_t *out_size);
+
+/// Decodes the state of a compute pipeline.
+/// A pipeline that a build added for a shader of its key map has the default state. Errors as for
+/// hob_pipeline_decode_graphics. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_compute(
+    const void *data, size_t size, hob_pipeline_compute_state *out_state);
+
+/// Kinds of shader groups.
+typedef enum hob_pipeline_shader_group_kind {
+    /// A ray generation, miss or callable shader.
+    HOB_PIPELINE_SHADER_GROUP_KIND_GENERAL = 0,
+    /// A hit group for triangles.
+    HOB_PIPELINE_SHADER_GROUP_KIND_TRIANGLES = 1,
+    /// A hit group for procedural geometry.
+    HOB_PIPELINE_SHADER_GROUP_KIND_PROCEDURAL = 2,
+} hob_pipeline_shader_group_kind;
+
+/// A shader group: one record of a shader table.
+/// Shaders are places in hob_pipeline_desc.shaders, from 0 on. UINT32_MAX: no shader. Fields that the kind does not name
+/// have no effect.
+typedef struct hob_pipeline_shader_group {
+    /// The kind.
+    hob_pipeline_shader_group_kind kind;
+    /// The shader of HOB_PIPELINE_SHADER_GROUP_KIND_GENERAL.
+    uint32_t general;
+    /// The closest-hit shader of a hit group.
+    uint32_t closest_hit;
+    /// The any-hit shader of a hit group.
+    uint32_t any_hit;
+    /// The intersection shader of HOB_PIPELINE_SHADER_GROUP_KIND_PROCEDURAL.
+    uint32_t intersection;
+} hob_pipeline_shader_group;
+
+/// The state of a ray-tracing pipeline, everything but its shaders.
+typedef struct hob_pipeline_ray_tracing_state {
+    /// sizeof(hob_pipeline_ray_tracing_state).
+    uint32_t struct_size;
+    /// Bytes of push constants (root constants). Default 0.
+    uint32_t push_constant_size;
+    /// Deepest recursion of rays. Default 1.
+    uint32_t max_recursion_depth;
+    /// Largest payload of a ray, in bytes. Default 0.
+    uint32_t max_payload_size;
+    /// Largest attributes of a hit, in bytes. Default 8: those of triangles.
+    uint32_t max_attribute_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// The host's number for the layout of resources, such as the hash of a root signature. Default 0.
+    uint64_t layout;
+    /// The host's number for state that this struct lacks. Default 0.
+    uint64_t host_state;
+    /// Shader groups. Their order matters. May be NULL if the count is 0.
+    const hob_pipeline_shader_group *groups;
+    /// Bytes from one group to the next: sizeof(hob_pipeline_shader_group). Default 0: its first released size.
+    size_t group_stride;
+    /// Number of groups, at most 32768.
+    size_t group_count;
+} hob_pipeline_ray_tracing_state;
+
+/// Encodes the state of a ray-tracing pipeline.
+/// As hob_pipeline_encode_graphics: `buffer` NULL asks only for the size. It takes 38 bytes, and up to 7 for each group.
+/// HOB_RESULT_INVALID_ARGUMENT: a group lacks its shader, or names one from 1024 on. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_encode_ray_tracing(
+    const hob_pipeline_ray_tracing_state *state, char *buffer, size_t capacity, size_t *out_size);
+
+/// Decodes the state of a ray-tracing pipeline.
+/// Sets the count of groups, and no pointer: hob_pipeline_decode_shader_groups reads the list. Errors as for
+/// hob_pipeline_decode_graphics. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_ray_tracing(
+    const void *data, size_t size, hob_pipeline_ray_tracing_state *out_state);
+
+/// Decodes the shader groups of a ray-tracing pipeline, in their order.
+/// As hob_pipeline_decode_vertex_buffers: `groups` NULL asks only for the number. Fields that the kind does not name are
+/// UINT32_MAX. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_shader_groups(
+    const void *data, size_t size, hob_pipeline_shader_group *groups, size_t group_stride, size_t capacity,
+    size_t *out_count);
 
 // ---- Experimental: Create and destroy --------------------------------------------------------------------------------
 
@@ -489,6 +942,34 @@ static inline hob_pipeline_desc hob_pipeline_desc_default(void) {
     return value;
 }
 #define HOB_PIPELINE_DESC_INIT (hob_pipeline_desc_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_graphics_state_init(hob_pipeline_graphics_state *value, uint32_t size);
+static inline hob_pipeline_graphics_state hob_pipeline_graphics_state_default(void) {
+    hob_pipeline_graphics_state value;
+    (void)hob_pipeline_graphics_state_init(&value, (uint32_t)sizeof(value));
+    value.vertex_buffer_stride = sizeof(hob_pipeline_vertex_buffer);
+    value.attribute_stride = sizeof(hob_pipeline_vertex_attribute);
+    value.color_target_stride = sizeof(hob_pipeline_color_target);
+    return value;
+}
+#define HOB_PIPELINE_GRAPHICS_STATE_INIT (hob_pipeline_graphics_state_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_compute_state_init(hob_pipeline_compute_state *value, uint32_t size);
+static inline hob_pipeline_compute_state hob_pipeline_compute_state_default(void) {
+    hob_pipeline_compute_state value;
+    (void)hob_pipeline_compute_state_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_PIPELINE_COMPUTE_STATE_INIT (hob_pipeline_compute_state_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_ray_tracing_state_init(hob_pipeline_ray_tracing_state *value, uint32_t size);
+static inline hob_pipeline_ray_tracing_state hob_pipeline_ray_tracing_state_default(void) {
+    hob_pipeline_ray_tracing_state value;
+    (void)hob_pipeline_ray_tracing_state_init(&value, (uint32_t)sizeof(value));
+    value.group_stride = sizeof(hob_pipeline_shader_group);
+    return value;
+}
+#define HOB_PIPELINE_RAY_TRACING_STATE_INIT (hob_pipeline_ray_tracing_state_default())
 
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_job_init(hob_pipeline_job *value, uint32_t size);
 static inline hob_pipeline_job hob_pipeline_job_default(void) {

@@ -32,12 +32,125 @@
 
 HOB_NAMESPACE_BEGIN
 
+namespace detail {
+
+/// Reads a list of encoded bytes into a vector of its size.
+template <class Read, class Element>
+hob_result read_list(Read read, std::string_view bytes, std::vector<Element>& list) noexcept {
+    std::size_t count = 0;
+    return read(bytes.data(), bytes.size(), list.empty() ? nullptr : list.data(), sizeof(Element), list.size(), &count);
+}
+
+}  // namespace detail
+
+/// The state of a graphics pipeline in the library's own schema; see hob_pipeline_graphics_state.
+/// The bytes of try_encode() are the state of a Pipeline with the schema HOB_PIPELINE_SCHEMA_OWN.
+struct GraphicsState {
+    /// All fields except the lists, which capi() sets.
+    hob_pipeline_graphics_state desc = HOB_PIPELINE_GRAPHICS_STATE_INIT;
+    std::vector<hob_pipeline_vertex_buffer> vertex_buffers;
+    std::vector<hob_pipeline_vertex_attribute> attributes;
+    std::vector<hob_pipeline_color_target> color_targets;
+
+    Result<std::string> try_encode() const {
+        const hob_pipeline_graphics_state state = capi();
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_pipeline_encode_graphics(&state, buffer, capacity, size);
+        });
+    }
+    /// The state of encoded bytes, such as those of a hob_pipeline_job.
+    static Result<GraphicsState> try_decode(std::string_view bytes) {
+        GraphicsState state;
+        hob_result code = hob_pipeline_decode_graphics(bytes.data(), bytes.size(), &state.desc);
+        if (code != HOB_RESULT_OK) return detail::last_failure(code);
+        state.vertex_buffers.resize(state.desc.vertex_buffer_count);
+        state.attributes.resize(state.desc.attribute_count);
+        state.color_targets.resize(state.desc.color_target_count);
+        code = detail::read_list(hob_pipeline_decode_vertex_buffers, bytes, state.vertex_buffers);
+        if (code == HOB_RESULT_OK) code = detail::read_list(hob_pipeline_decode_vertex_attributes, bytes, state.attributes);
+        if (code == HOB_RESULT_OK) code = detail::read_list(hob_pipeline_decode_color_targets, bytes, state.color_targets);
+        return detail::result_of(code, std::move(state));
+    }
+#if HOB_EXCEPTIONS
+    std::string encode() const { return try_encode().value(); }
+    static GraphicsState decode(std::string_view bytes) { return try_decode(bytes).value(); }
+#endif
+    /// The C struct. Valid until this object changes or is destroyed.
+    hob_pipeline_graphics_state capi() const noexcept {
+        hob_pipeline_graphics_state state = desc;
+        state.vertex_buffers = vertex_buffers.data();
+        state.vertex_buffer_stride = sizeof(hob_pipeline_vertex_buffer);
+        state.vertex_buffer_count = vertex_buffers.size();
+        state.attributes = attributes.data();
+        state.attribute_stride = sizeof(hob_pipeline_vertex_attribute);
+        state.attribute_count = attributes.size();
+        state.color_targets = color_targets.data();
+        state.color_target_stride = sizeof(hob_pipeline_color_target);
+        state.color_target_count = color_targets.size();
+        return state;
+    }
+};
+
+/// The state of a compute pipeline in the library's own schema; see hob_pipeline_compute_state.
+struct ComputeState {
+    hob_pipeline_compute_state desc = HOB_PIPELINE_COMPUTE_STATE_INIT;
+
+    Result<std::string> try_encode() const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_pipeline_encode_compute(&desc, buffer, capacity, size);
+        });
+    }
+    static Result<ComputeState> try_decode(std::string_view bytes) noexcept {
+        ComputeState state;
+        const hob_result code = hob_pipeline_decode_compute(bytes.data(), bytes.size(), &state.desc);
+        return detail::result_of(code, state);
+    }
+#if HOB_EXCEPTIONS
+    std::string encode() const { return try_encode().value(); }
+    static ComputeState decode(std::string_view bytes) { return try_decode(bytes).value(); }
+#endif
+};
+
+/// The state of a ray-tracing pipeline in the library's own schema; see hob_pipeline_ray_tracing_state.
+struct RayTracingState {
+    /// All fields except the list, which capi() sets.
+    hob_pipeline_ray_tracing_state desc = HOB_PIPELINE_RAY_TRACING_STATE_INIT;
+    std::vector<hob_pipeline_shader_group> groups;
+
+    Result<std::string> try_encode() const {
+        const hob_pipeline_ray_tracing_state state = capi();
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_pipeline_encode_ray_tracing(&state, buffer, capacity, size);
+        });
+    }
+    static Result<RayTracingState> try_decode(std::string_view bytes) {
+        RayTracingState state;
+        hob_result code = hob_pipeline_decode_ray_tracing(bytes.data(), bytes.size(), &state.desc);
+        if (code != HOB_RESULT_OK) return detail::last_failure(code);
+        state.groups.resize(state.desc.group_count);
+        code = detail::read_list(hob_pipeline_decode_shader_groups, bytes, state.groups);
+        return detail::result_of(code, std::move(state));
+    }
+#if HOB_EXCEPTIONS
+    std::string encode() const { return try_encode().value(); }
+    static RayTracingState decode(std::string_view bytes) { return try_decode(bytes).value(); }
+#endif
+    /// The C struct. Valid until this object changes or is destroyed.
+    hob_pipeline_ray_tracing_state capi() const noexcept {
+        hob_pipeline_ray_tracing_state state = desc;
+        state.groups = groups.data();
+        state.group_stride = sizeof(hob_pipeline_shader_group);
+        state.group_count = groups.size();
+        return state;
+    }
+};
+
 /// The description of a pipeline; see hob_pipeline_desc.
 /// Its bytes must stay valid as long as this object is used.
 struct Pipeline {
     hob_pipeline_kind kind = HOB_PIPELINE_KIND_GRAPHICS;
-    /// The layout of `state`: a number of the host, from 1 on.
-    uint32_t schema = 0;
+    /// The layout of `state`: a number of the host, from 1 on, or HOB_PIPELINE_SCHEMA_OWN.
+    uint32_t schema = HOB_PIPELINE_SCHEMA_OWN;
     std::string_view state;
     std::vector<hob_pipeline_shader> shaders;
 

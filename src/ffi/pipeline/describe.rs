@@ -10,7 +10,7 @@ use crate::ffi::base::array::{Array, bytes};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
 use crate::ffi::fingerprint::key::known_stage;
-use crate::pipeline::{DescriptionRef, MAX_SHADERS, Mask, PipelineKind, Schema, ShaderHash, ShaderRef};
+use crate::pipeline::{DescriptionRef, MAX_SHADERS, Mask, PipelineKind, Schema, ShaderHash, ShaderRef, graphics};
 
 // == Experimental: Descriptions ==
 
@@ -47,12 +47,14 @@ pub struct hob_pipeline_desc {
     pub struct_size: u32,
     /// Graphics, compute or ray tracing. Default 0: HOB_PIPELINE_KIND_GRAPHICS.
     pub kind: hob_pipeline_kind,
-    /// The layout of `state`: a number of the host, from 1 on. Change it when the layout changes. 0 is reserved.
+    /// The layout of `state`: a number of the host, from 1 on. Change it when the layout changes. Default
+    /// HOB_PIPELINE_SCHEMA_OWN.
     pub schema: u32,
     /// Bytes of `state`, at most 1 MiB.
     pub state_size: u32,
-    /// Everything but the shaders, in any form: vertex layout, raster, blend and depth state, formats. Write the fields
-    /// in a fixed order, without padding bytes. May be NULL if `state_size` is 0.
+    /// Everything but the shaders: vertex layout, raster, blend and depth state, formats. With HOB_PIPELINE_SCHEMA_OWN the
+    /// bytes of an encode function. Otherwise any form: write the fields in a fixed order, without padding bytes. May be
+    /// NULL if `state_size` is 0.
     pub state: *const c_void,
     /// At least one shader, and at most 1024. Their order matters.
     pub shaders: *const hob_pipeline_shader,
@@ -68,8 +70,10 @@ pub struct hob_pipeline_desc {
 ///     hob_fingerprint key;
 ///     if (hob_pipeline_get_key(&pipeline, &key) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, or the kind, a stage or the schema is unknown.
-/// HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of more than 1 MiB. Threads: any.
+/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, the kind or a stage is unknown, or a shader group names a shader that
+/// is not listed. HOB_RESULT_MALFORMED: with HOB_PIPELINE_SCHEMA_OWN the state is not encoded for this kind.
+/// HOB_RESULT_UNSUPPORTED: it is encoded by a later version. HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of
+/// more than 1 MiB. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_pipeline_get_key(
     pipeline: *const hob_pipeline_desc,
@@ -119,9 +123,6 @@ pub unsafe fn with_description<R>(
     with: impl FnOnce(DescriptionRef<'_>) -> Result<R>,
 ) -> Result<R> {
     let kind = PipelineKind::from_number(desc.kind.check("hob_pipeline_desc.kind")?.0).unwrap_or_default();
-    if desc.schema == 0 {
-        return Err(error!(InvalidArgument, "hob_pipeline_desc.schema is 0: number the layouts of your states from 1"));
-    }
     if desc.shader_count > MAX_SHADERS {
         let count = desc.shader_count;
         return Err(error!(LimitExceeded, "the pipeline has {count} shaders: pass at most {MAX_SHADERS}"));
@@ -134,5 +135,6 @@ pub unsafe fn with_description<R>(
     }))?;
     let description = DescriptionRef { kind, schema: Schema(desc.schema), state, shaders: &shaders };
     description.check()?;
+    graphics::check(&description)?;
     with(description)
 }

@@ -40,6 +40,8 @@
 //! Functions with a const library may run on several threads at once, also inside callbacks.
 
 mod describe;
+mod graphics;
+mod compute;
 mod library;
 mod frame;
 mod control;
