@@ -1,8 +1,12 @@
-//! Writes one file of each kind as inputs of the fuzz target `pipelines`, into the directory in its argument.
+//! Writes one file of each kind, and one state of each kind of pipelines, as inputs of the fuzz target `pipelines`, into the directory in its argument.
 
 use std::path::Path;
 
 use hobgoblin::pipeline::build::{Build, BuildOptions};
+use hobgoblin::pipeline::graphics::{
+    Blend, ColorTarget, ComputeState, DepthTest, GraphicsState, RayTracingState, ShaderGroup, StencilFace, VertexAttribute,
+    VertexBuffer,
+};
 use hobgoblin::pipeline::keys::{KeyLine, KeyMapBuilder};
 use hobgoblin::pipeline::recording::{FirstUse, LaterUses, Recorder, Recording, RunInfo};
 use hobgoblin::pipeline::stable::{Expansion, StableFile};
@@ -19,8 +23,33 @@ fn main() -> std::io::Result<()> {
         let name = path.file_name().expect("it was given one").to_string_lossy();
         std::fs::write(format!("{out}/{name}"), disk.read(&path).expect("listed"))?;
     }
+    for (name, bytes) in [
+        ("graphics", graphics(1).encode()),
+        ("compute", ComputeState::default().encode()),
+        ("ray_tracing", ray_tracing().encode()),
+    ] {
+        std::fs::write(format!("{out}/{name}"), bytes.expect("it is valid"))?;
+    }
     let csv = "hash,stage,key\n0101010101010101010101010101010101010101,0,\"Material1,Vertex\"\n";
     std::fs::write(format!("{out}/keys.csv"), csv)
+}
+
+/// A state that uses each part of the encoding.
+fn graphics(layout: u64) -> GraphicsState {
+    GraphicsState {
+        layout,
+        depth: Some(DepthTest::default()),
+        stencil: Some([StencilFace::default(); 2]),
+        vertex_buffers: vec![VertexBuffer { slot: 0, stride: 12, step_rate: 0 }],
+        attributes: vec![VertexAttribute { format: 106, ..VertexAttribute::default() }],
+        color_targets: vec![ColorTarget { format: 44, write_mask: 15, blend: Some(Blend::default()) }],
+        ..GraphicsState::default()
+    }
+}
+
+fn ray_tracing() -> RayTracingState {
+    let hit = ShaderGroup::Procedural { closest_hit: Some(1), any_hit: None, intersection: 2 };
+    RayTracingState { groups: vec![ShaderGroup::General { shader: 0 }, hit], ..RayTracingState::default() }
 }
 
 fn write_all(disk: &FaultDisk) -> Result<(), Box<dyn std::error::Error>> {
@@ -35,8 +64,8 @@ fn write_all(disk: &FaultDisk) -> Result<(), Box<dyn std::error::Error>> {
     let mut map = KeyMapBuilder::default();
     for number in 0..4_u8 {
         let shader = |stage: u32| ShaderRef { stage, hash: ShaderHash([number + stage as u8; 20]) };
-        let description =
-            Description { state: vec![number; 9], shaders: vec![shader(0), shader(4)], ..Description::default() };
+        let state = graphics(number.into()).encode()?;
+        let description = Description { state, shaders: vec![shader(0), shader(4)], ..Description::default() };
         let (key, mask) = (description.borrow().key(), Mask::of_bits(number.into()));
         let first = FirstUse { key, description: description.borrow(), mask, frame: number.into(), build_us: 5 };
         recorder.record(&first)?;

@@ -1,12 +1,13 @@
 //! Reads any bytes as each file of pipelines: a recording, a key map, a stable file, a shipped cache. Reading ends with
-//! an error, or with content for the next step. The file that the next step writes is read back without damage. Each
-//! input is also read with right checksums, so that invalid data reaches the code behind them. `pipeline_seeds` writes
+//! an error, or with content for the next step. The file that the next step writes is read back without damage. The
+//! bytes are also decoded as a state of the library's own schema. A decoded state encodes to the same bytes. Each input is also read with right checksums, so that invalid data reaches the code behind them. `pipeline_seeds` writes
 //! such files.
 #![no_main]
 
 use std::path::Path;
 
 use hobgoblin::pipeline::build::{Build, BuildOptions};
+use hobgoblin::pipeline::graphics::{ComputeState, GraphicsState, RayTracingState};
 use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder};
 use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
 use hobgoblin::pipeline::stable::{Expansion, StableFile};
@@ -24,6 +25,7 @@ const OUT: &str = "/fuzz/out";
 
 fuzz_target!(|bytes: &[u8]| {
     let path = Path::new("input");
+    check_state(bytes);
     for bytes in [bytes.to_vec(), sealed(bytes)] {
         if let Ok(recording) = Recording::of_bytes(bytes.clone(), path) {
             check_recording(&recording);
@@ -35,6 +37,27 @@ fuzz_target!(|bytes: &[u8]| {
         check_shipped(bytes);
     }
 });
+
+/// Reads bytes as a state of each kind, and also with the version and the kind of each.
+fn check_state(bytes: &[u8]) {
+    check_encoding(bytes);
+    let rest = bytes.get(2..).unwrap_or_default();
+    for kind in 0..3 {
+        check_encoding(&[&[1, kind], rest].concat());
+    }
+}
+
+fn check_encoding(bytes: &[u8]) {
+    if let Ok(state) = GraphicsState::decode(bytes) {
+        assert_eq!(state.encode().expect("it was decoded"), bytes);
+    }
+    if let Ok(state) = ComputeState::decode(bytes) {
+        assert_eq!(state.encode().expect("it was decoded"), bytes);
+    }
+    if let Ok(state) = RayTracingState::decode(bytes) {
+        assert_eq!(state.encode().expect("it was decoded"), bytes);
+    }
+}
 
 /// The file with right checksums.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
