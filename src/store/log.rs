@@ -193,7 +193,8 @@ pub struct LogScan {
     pub is_truncated: bool,
 }
 
-/// A file that can be read from begin to end, as often as wanted. Holds about a mebibyte while it is read.
+/// A file that can be read from begin to end, as often as wanted. Holds 256 KiB while it is read, or its longest
+/// record.
 pub struct LogReader {
     path: PathBuf,
     file: SharedFile,

@@ -271,7 +271,7 @@ fn next_header(
     Ok(Next::End)
 }
 
-/// A part of a file in memory, at least a mebibyte unless the file ends first.
+/// A part of a file in memory.
 struct Window<'a> {
     file: &'a dyn File,
     bytes: Vec<u8>,
@@ -282,6 +282,9 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
+    /// Bytes that the first read asks for: who wants a file's first record alone reads little more.
+    const FIRST: u64 = 16 << 10;
+    /// Bytes that later reads ask for. They stay in the second-level cache.
     const AHEAD: u64 = 256 << 10;
 
     fn holds(&self, at: u64, count: usize) -> bool {
@@ -297,7 +300,8 @@ impl Window<'_> {
     /// The bytes at an offset. The caller has checked that they lie before the end.
     fn bytes(&mut self, at: u64, count: usize) -> std::result::Result<&[u8], ScanError> {
         if !self.holds(at, count) {
-            let wanted = (self.end - at).min(Self::AHEAD.max(count as u64)) as usize;
+            let ahead = if self.bytes.is_empty() { Self::FIRST } else { Self::AHEAD };
+            let wanted = (self.end - at).min(ahead.max(count as u64)) as usize;
             *self.budget = self.budget.saturating_sub(wanted as u64);
             resize(&mut self.bytes, wanted)?;
             self.begin = at;

@@ -5,23 +5,25 @@
 //! every edit, and the key does not. A shader may have several keys (materials that compile to the same bytecode), and a
 //! key several shaders.
 //!
-//! The map is three arrays: all texts one after the other, each once; the lines by hash; and the lines by text. A line
-//! takes 32 bytes besides its text.
+//! The map is three arrays: all texts one after the other, each once and sorted; the lines in order of their texts; and
+//! the lines in order of their hashes. A line takes 32 bytes besides its text.
 //!
 //! | file | content |
 //! |---|---|
 //! | `file` | `*.hobkeys`, the map as a file |
 //! | `csv` | import and export as CSV |
+//! | `runs` | sorting what is almost sorted |
 
 mod csv;
 mod file;
+mod runs;
 #[cfg(test)]
 mod tests;
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 
 use super::ShaderHash;
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_collect, try_filled, try_to_vec};
 
 pub use file::KeyFileInfo;
 
@@ -35,8 +37,8 @@ const MAX_LINES: usize = u32::MAX as usize - 1;
 /// A line: a shader, its stage, and the number of its stable key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
-    hash: ShaderHash,
     key: u32,
+    hash: ShaderHash,
     stage: u32,
 }
 
@@ -56,8 +58,10 @@ pub struct KeyLine<'a> {
 pub struct KeyMapBuilder {
     texts: Texts,
     lines: Vec<Line>,
-    /// Hash table of texts: number + 1 of a text, or 0.
-    slots: Vec<u32>,
+    /// Hash table of texts. A slot is half of a text's hash, and its number + 1. 0 is an empty slot.
+    slots: Vec<u64>,
+    /// The number of the last line's text. Files have the lines of a text together.
+    last: Option<u32>,
 }
 
 /// Texts one after the other.
@@ -82,9 +86,9 @@ impl Texts {
     }
 }
 
-/// The hash of a text, the same in every process.
+/// Half of the hash of a text, the same in every process.
 fn text_hash(text: &str) -> u64 {
-    BuildHasherDefault::<std::hash::DefaultHasher>::default().hash_one(text)
+    BuildHasherDefault::<std::hash::DefaultHasher>::default().hash_one(text) >> 32
 }
 
 impl KeyMapBuilder {
@@ -112,31 +116,36 @@ impl KeyMapBuilder {
 
     /// The number of a text.
     fn intern(&mut self, text: &str) -> Result<u32> {
+        if let Some(last) = self.last.filter(|&last| self.texts.get(last) == text) {
+            return Ok(last);
+        }
         if 2 * (self.texts.ends.len() + 1) > self.slots.len() {
             self.grow()?;
         }
-        let mask = self.slots.len() - 1;
-        let mut at = text_hash(text) as usize & mask;
-        while let Some(number) = self.slots[at].checked_sub(1) {
-            if self.texts.get(number) == text {
+        let (hash, mask) = (text_hash(text), self.slots.len() - 1);
+        let mut at = hash as usize & mask;
+        while let Some(number) = (self.slots[at] as u32).checked_sub(1) {
+            if self.slots[at] >> 32 == hash && self.texts.get(number) == text {
+                self.last = Some(number);
                 return Ok(number);
             }
             at = (at + 1) & mask;
         }
         let number = self.texts.push(text)?;
-        self.slots[at] = number + 1;
+        self.slots[at] = hash << 32 | u64::from(number + 1);
+        self.last = Some(number);
         Ok(number)
     }
 
     fn grow(&mut self) -> Result<()> {
         let count = (2 * self.slots.len()).max(1024);
-        let mut slots = crate::base::try_filled(0_u32, count)?;
-        for number in 0..self.texts.ends.len() as u32 {
-            let mut at = text_hash(self.texts.get(number)) as usize & (count - 1);
+        let mut slots = try_filled(0_u64, count)?;
+        for &slot in self.slots.iter().filter(|&&slot| slot > 0) {
+            let mut at = (slot >> 32) as usize & (count - 1);
             while slots[at] > 0 {
                 at = (at + 1) & (count - 1);
             }
-            slots[at] = number + 1;
+            slots[at] = slot;
         }
         self.slots = slots;
         Ok(())
@@ -144,34 +153,48 @@ impl KeyMapBuilder {
 
     /// The map of all lines. It does not depend on the order of the lines.
     pub fn finish(self) -> Result<KeyMap> {
-        let Self { texts, mut lines, slots } = self;
+        let Self { texts, mut lines, slots, .. } = self;
         drop(slots);
-        // Numbers in the order of the texts make lines comparable without them.
-        let mut order = crate::base::try_collect(0..texts.ends.len() as u32)?;
-        order.sort_unstable_by(|&one, &other| texts.get(one).cmp(texts.get(other)));
-        let mut sorted = Texts::default();
-        sorted.ends.try_reserve_exact(texts.ends.len())?;
-        sorted.bytes.try_reserve_exact(texts.bytes.len())?;
-        let mut numbers = crate::base::try_filled(0_u32, order.len())?;
-        for &old in &order {
-            numbers[old as usize] = sorted.push(texts.get(old))?;
-        }
-        drop((texts, order));
-        lines.iter_mut().for_each(|line| line.key = numbers[line.key as usize]);
-        drop(numbers);
-        lines.sort_unstable();
+        let texts = sort_texts(texts, &mut lines)?;
+        lines = runs::sorted(lines, |one, other| one < other)?;
         lines.dedup();
         // The list may have grown to twice its length. Without memory for a copy, it stays.
-        if let Some(copy) = crate::base::try_to_vec(&lines).ok().filter(|_| lines.capacity() > lines.len()) {
+        if let Some(copy) = try_to_vec(&lines).ok().filter(|_| lines.capacity() > lines.len()) {
             lines = copy;
         }
-        let mut by_key = crate::base::try_collect(0..lines.len() as u32)?;
-        by_key.sort_unstable_by_key(|&at| {
-            let line = &lines[at as usize];
-            (line.key, line.hash, line.stage)
-        });
-        Ok(KeyMap { texts: sorted, lines, by_key })
+        let by_hash = by_hash(&lines)?;
+        Ok(KeyMap { texts, lines, by_hash })
     }
+}
+
+/// Put texts in order, and number them so. Lines are then compared without them.
+fn sort_texts(texts: Texts, lines: &mut [Line]) -> Result<Texts> {
+    let order = try_collect(0..texts.ends.len() as u32)?;
+    let order = runs::sorted(order, |&one, &other| texts.get(one) < texts.get(other))?;
+    if order.is_sorted() {
+        return Ok(texts);
+    }
+    let mut sorted = Texts::default();
+    sorted.ends.try_reserve_exact(texts.ends.len())?;
+    sorted.bytes.try_reserve_exact(texts.bytes.len())?;
+    let mut numbers = try_filled(0_u32, order.len())?;
+    for &old in &order {
+        numbers[old as usize] = sorted.push(texts.get(old))?;
+    }
+    lines.iter_mut().for_each(|line| line.key = numbers[line.key as usize]);
+    Ok(sorted)
+}
+
+/// Positions of sorted lines in order of hash, key and stage.
+fn by_hash(lines: &[Line]) -> Result<Vec<u32>> {
+    // The begin of a hash decides almost always, so few comparisons look at a line.
+    let begin = |line: &Line| line.hash.0.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+    let mut order = try_collect(lines.iter().map(begin).zip(0_u32..))?;
+    order.sort_unstable_by(|one, other| {
+        let hash = |at: u32| &lines[at as usize].hash;
+        one.0.cmp(&other.0).then_with(|| (hash(one.1), one.1).cmp(&(hash(other.1), other.1)))
+    });
+    try_collect(order.iter().map(|&(_, at)| at))
 }
 
 /// Refuse a key that no file can hold.
@@ -187,10 +210,10 @@ fn check_key(key: &str) -> Result<()> {
 #[derive(Default)]
 pub struct KeyMap {
     texts: Texts,
-    /// In order of hash, key and stage; each once.
+    /// In order of key, hash and stage; each once.
     lines: Vec<Line>,
-    /// Positions of the lines in order of key, hash and stage.
-    by_key: Vec<u32>,
+    /// Positions of the lines in order of hash, key and stage.
+    by_hash: Vec<u32>,
 }
 
 impl KeyMap {
@@ -210,17 +233,18 @@ impl KeyMap {
 
     /// The lines of a shader, in order of their keys.
     pub fn keys_of(&self, hash: ShaderHash) -> impl Iterator<Item = KeyLine<'_>> {
-        let begin = self.lines.partition_point(|line| line.hash < hash);
-        self.lines[begin..].iter().take_while(move |line| line.hash == hash).map(|line| self.line(line))
+        let hash_at = |at: &u32| self.lines[*at as usize].hash;
+        let begin = self.by_hash.partition_point(|at| hash_at(at) < hash);
+        let same = self.by_hash[begin..].iter().take_while(move |&at| hash_at(at) == hash);
+        same.map(|&at| self.line(&self.lines[at as usize]))
     }
 
     /// The lines of a stable key, in order of their hashes.
     pub fn shaders_of(&self, key: &str) -> impl Iterator<Item = KeyLine<'_>> {
         let number = self.number_of(key);
-        let key_at = |at: &u32| Some(self.lines[*at as usize].key);
-        let begin = self.by_key.partition_point(|at| key_at(at) < number);
-        let end = number.map_or(begin, |_| self.by_key.partition_point(|at| key_at(at) <= number));
-        self.by_key[begin..end].iter().map(|&at| self.line(&self.lines[at as usize]))
+        let begin = self.lines.partition_point(|line| Some(line.key) < number);
+        let lines = self.lines[begin..].iter();
+        lines.take_while(move |line| Some(line.key) == number).map(|line| self.line(line))
     }
 
     fn number_of(&self, key: &str) -> Option<u32> {
@@ -234,7 +258,7 @@ impl KeyMap {
 
     /// All lines, in order of key, hash and stage.
     pub fn lines(&self) -> impl Iterator<Item = KeyLine<'_>> {
-        self.by_key.iter().map(|&at| self.line(&self.lines[at as usize]))
+        self.lines.iter().map(|line| self.line(line))
     }
 
     /// Bytes held.
@@ -242,7 +266,7 @@ impl KeyMap {
         self.texts.bytes.capacity()
             + self.texts.ends.capacity() * size_of::<u64>()
             + self.lines.capacity() * size_of::<Line>()
-            + self.by_key.capacity() * size_of::<u32>()
+            + self.by_hash.capacity() * size_of::<u32>()
     }
 }
 
