@@ -237,3 +237,20 @@ fn interrupted_replay_ends_its_children_and_a_second_run_continues() {
     let other = ["--builder-arg", "--environment", "--builder-arg", "9"];
     assert!(scratch.hob(&[&arguments[..], &other].concat()).failed(3).contains("belongs to the driver"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn builders_end_with_a_killed_hob() {
+    let scratch = Scratch::new();
+    record(&scratch.path("a.rec.hobpipe"), "game", &["hang", "hang too", "good"]);
+    let arguments = ["pipelines", "replay", "a.rec.hobpipe", "--builder", BUILDER, "--jobs", "2"];
+    let pids = ["--builder-arg", "--pids", "--builder-arg", "pids"];
+    let mut hob = Command::new(env!("CARGO_BIN_EXE_hob"));
+    let mut hob = hob.args(arguments).args(pids).current_dir(scratch.path("")).spawn().unwrap();
+    let pids = || fs::read_to_string(scratch.path("pids")).unwrap_or_default();
+    wait_until("builders run", || pids().lines().count() == 2);
+    assert!(pids().lines().all(runs));
+    hob.kill().unwrap();
+    hob.wait().unwrap();
+    wait_until("builders end", || !pids().lines().any(runs));
+}

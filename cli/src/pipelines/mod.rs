@@ -65,6 +65,10 @@ pub enum Command {
     /// A pipeline that breaks a builder twice, the second time alone, is banned, and the others are compiled. The exit
     /// code is 1 if a pipeline failed or is banned.
     Replay(replay::Arguments),
+    /// Become a builder: for `replay` alone.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    LaunchBuilder(replay::launch::Arguments),
 }
 
 pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
@@ -78,5 +82,7 @@ pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
         Command::Coverage(arguments) => output.print(&coverage::run(&arguments, output.quiet)?),
         Command::Doctor(arguments) => output.print(&doctor::run(&arguments, output.quiet)?),
         Command::Replay(arguments) => output.print(&replay::run(&arguments, output.quiet)?),
+        #[cfg(target_os = "linux")]
+        Command::LaunchBuilder(arguments) => match replay::launch::run(&arguments)? {},
     }
 }

@@ -1,7 +1,7 @@
 //! A builder: a child process that compiles pipelines. It has a process group of its own, which ends with it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
@@ -26,6 +26,14 @@ use crate::failure::{Failure, Result};
 const MOST_ERRORS: usize = 2048;
 /// Longest wait for a builder to exit after its input has ended, or after it was killed.
 const GRACE: Duration = Duration::from_secs(2);
+
+const CANNOT_START: &str = "cannot start the builder";
+
+/// A builder that the operating system does not start.
+pub fn cannot_start(program: &Path, why: &io::Error) -> Failure {
+    let advice = "name an executable file, with its folder unless it is in the PATH";
+    Failure::File(format!("{CANNOT_START} '{}': {why}; {advice}", program.display()))
+}
 
 /// How to start a builder.
 pub struct Program {
@@ -71,14 +79,21 @@ impl Builder {
             Err(silence) => {
                 let why = builder.explain(silence).await;
                 builder.end().await;
+                if let Some(at) = why.find(CANNOT_START) {
+                    return Err(Failure::File(why[at..].into()));
+                }
                 Err(failed(format!("{why}; it must speak the protocol of docs/replay.md")))
             }
         }
     }
 
     fn spawn(program: &Program) -> Result<Self> {
-        let mut command = CommandWrap::with_new(&program.path, |command| {
-            command.args(&program.arguments);
+        #[cfg(target_os = "linux")]
+        let (path, arguments) = super::launch::command_line(&program.path, &program.arguments);
+        #[cfg(not(target_os = "linux"))]
+        let (path, arguments) = (&program.path, &program.arguments);
+        let mut command = CommandWrap::with_new(path, |command| {
+            command.args(arguments);
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         });
         command.wrap(KillOnDrop);
@@ -86,11 +101,7 @@ impl Builder {
         command.wrap(ProcessGroup::leader());
         #[cfg(windows)]
         command.wrap(JobObject);
-        let shown = program.path.display();
-        let failed = |why: io::Error| {
-            let advice = "name an executable file, with its folder unless it is in the PATH";
-            Failure::File(format!("cannot start the builder '{shown}': {why}; {advice}"))
-        };
+        let failed = |why: io::Error| cannot_start(&program.path, &why);
         let mut child = command.spawn().map_err(failed)?;
         let (input, output, errors) = (child.stdin().take(), child.stdout().take(), child.stderr().take());
         let (Some(output), Some(errors)) = (output, errors) else {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `work` | which pipeline compiles next, and the results |
 //! | `builder` | the child process |
+//! | `launch` | its start, so that it ends with `hob` |
 //! | `frames` | the protocol with it |
 //! | `journal` | the state of a replay, for the next run |
 //! | `bans` | the ban list |
@@ -14,6 +15,8 @@ mod bans;
 mod builder;
 mod frames;
 mod journal;
+#[cfg(target_os = "linux")]
+pub mod launch;
 mod work;
 
 use std::cell::RefCell;
