@@ -415,6 +415,41 @@ TEST("pipeline: frames of two threads allocate nothing and agree") {
     ENSURE(ready == 4 * 50 * harness::scaled(1000) && library.statistics().unknown == 50);
 }
 
+TEST("pipeline: a host in C encodes and decodes states, and zeros mean the defaults") {
+    hob_pipeline_graphics_state graphics, zeros = {};
+    ENSURE_OK(hob_pipeline_graphics_state_init(&graphics, sizeof graphics));
+    ENSURE(graphics.stencil_front.read_mask == 255 && graphics.stencil_back.compare == HOB_PIPELINE_COMPARE_ALWAYS);
+    zeros.struct_size = sizeof zeros;
+    zeros.topology = HOB_PIPELINE_TOPOLOGY_TRIANGLE_LIST;
+    char bytes[2][4096];
+    std::size_t sizes[2] = {};
+    ENSURE_OK(hob_pipeline_encode_graphics(&graphics, bytes[0], sizeof bytes[0], &sizes[0]));
+    ENSURE_OK(hob_pipeline_encode_graphics(&zeros, bytes[1], sizeof bytes[1], &sizes[1]));
+    ENSURE(sizes[0] == sizes[1] && std::memcmp(bytes[0], bytes[1], sizes[0]) == 0);
+    ENSURE_OK(hob_pipeline_decode_graphics(bytes[0], sizes[0], &graphics));
+    ENSURE(graphics.sample_mask == UINT32_MAX && graphics.color_targets == nullptr);
+
+    hob_pipeline_compute_state compute;
+    ENSURE_OK(hob_pipeline_compute_state_init(&compute, sizeof compute));
+    compute.layout = 5;
+    ENSURE_OK(hob_pipeline_encode_compute(&compute, bytes[0], sizeof bytes[0], &sizes[0]));
+    compute.layout = 0;
+    ENSURE_OK(hob_pipeline_decode_compute(bytes[0], sizes[0], &compute));
+    ENSURE(sizes[0] == 34 && compute.layout == 5);
+
+    hob_pipeline_ray_tracing_state rays;
+    ENSURE_OK(hob_pipeline_ray_tracing_state_init(&rays, sizeof rays));
+    const hob_pipeline_shader_group group = {HOB_PIPELINE_SHADER_GROUP_KIND_TRIANGLES, 0, UINT32_MAX, 3, 0};
+    rays.groups = &group;
+    rays.group_count = 1;
+    ENSURE_OK(hob_pipeline_encode_ray_tracing(&rays, bytes[0], sizeof bytes[0], &sizes[0]));
+    ENSURE_OK(hob_pipeline_decode_ray_tracing(bytes[0], sizes[0], &rays));
+    hob_pipeline_shader_group read = {};
+    ENSURE(sizes[0] == 43 && rays.group_count == 1);
+    ENSURE_OK(hob_pipeline_decode_shader_groups(bytes[0], sizes[0], &read, sizeof read, 1, nullptr));
+    ENSURE(read.closest_hit == UINT32_MAX && read.any_hit == 3 && read.kind == HOB_PIPELINE_SHADER_GROUP_KIND_TRIANGLES);
+}
+
 TEST("pipeline: a host in C goes the whole way") {
     const Directory directory;
     const std::string path = directory.inside("pipelines");
