@@ -122,7 +122,9 @@ fn pipeline_that_compiles_alone_is_not_banned() {
     let once = format!("once {}", scratch.path("crashed").display());
     // The builder of `twice` breaks at the pipeline after it, which is innocent.
     record(&scratch.path("a.rec.hobpipe"), "game", &[&once, "good1", "twice", "good2"]);
-    let answer = replay(&scratch, &["--jobs", "1"]).succeeded().json();
+    let answer = replay(&scratch, &["--jobs", "1", "--bans", "bans.json"]).succeeded().json();
+    let list: serde_json::Value = serde_json::from_slice(&fs::read(scratch.path("bans.json")).unwrap()).unwrap();
+    assert_eq!(list["bans"].as_array().map(Vec::len), Some(0));
     assert_eq!(
         (&answer["compiled"], &answer["recovered"], &answer["broken_builders"]),
         (&4.into(), &2.into(), &2.into())

@@ -92,17 +92,23 @@ impl Bans {
                 quarantine.strike(self.hello.environment, &key.0)?;
             }
         }
-        if let Some((path, bans)) = &mut self.file {
+        if let Some((_, bans)) = &mut self.file {
             bans.retain(|other| (&other.pipeline, &other.environment) != (&ban.pipeline, &ban.environment));
             bans.push(ban.clone());
             bans.sort();
-            let file = File { version: VERSION, bans: std::mem::take(bans) };
-            let json = serde_json::to_vec_pretty(&file);
-            *bans = file.bans;
-            let json = json.map_err(|why| Failure::File(format!("cannot write the ban list: {why}")))?;
-            replace_file(&path.display().to_string(), &json)?;
         }
+        self.save()?;
         Ok(ban)
+    }
+
+    /// Write the file, so that it exists without a ban, too.
+    pub fn save(&mut self) -> Result<()> {
+        let Some((path, bans)) = &mut self.file else { return Ok(()) };
+        let file = File { version: VERSION, bans: std::mem::take(bans) };
+        let json = serde_json::to_vec_pretty(&file);
+        *bans = file.bans;
+        let json = json.map_err(|why| Failure::File(format!("cannot write the ban list: {why}")))?;
+        Ok(replace_file(&path.display().to_string(), &json)?)
     }
 }
 

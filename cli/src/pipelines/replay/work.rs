@@ -233,7 +233,8 @@ pub async fn compile_all(
     let jobs = (0..jobs.max(1)).map(|_| job(work, program, hello, first.take()));
     try_join_all(jobs).await?;
     loop {
-        let Some(item) = work.borrow_mut().struck.pop_front() else { return Ok(()) };
+        let Some(item) = work.borrow_mut().struck.pop_front() else { break };
         compile_alone(work, program, hello, item).await?;
     }
+    work.borrow_mut().bans.save()
 }
