@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use common::recordings::build;
 use common::{Answer, Scratch};
 use hobgoblin::pipeline::recording::{FirstUse, Recorder, RunInfo};
 use hobgoblin::pipeline::{DescriptionRef, Identity, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef};
@@ -67,7 +68,7 @@ fn every_way_to_break_a_builder_ends_in_the_ban_list_and_the_rest_is_compiled() 
     let scratch = Scratch::new();
     let breaking = [
         ("abort", "signal: 6"),
-        ("hang", "did not answer within 1 s"),
+        ("hang", "did not answer within 3 s"),
         ("exit", "exit status: 3: out of memory in the driver"),
         ("rubbish", "the frame is no result"),
         ("long", "a frame of 4294967295 bytes"),
@@ -82,7 +83,7 @@ fn every_way_to_break_a_builder_ends_in_the_ban_list_and_the_rest_is_compiled() 
     }
     states.extend(["fail", "noisy"]);
     let keys = record(&scratch.path("a.rec.hobpipe"), "game", &states);
-    let answer = replay(&scratch, &["--timeout", "1", "--jobs", "3", "--bans", "bans.json"]);
+    let answer = replay(&scratch, &["--timeout", "3", "--jobs", "3", "--bans", "bans.json"]);
     assert_eq!(answer.code(), Some(1), "{}", answer.errors());
     let answer = answer.json();
     let bans = banned(&answer);
@@ -106,7 +107,7 @@ fn every_way_to_break_a_builder_ends_in_the_ban_list_and_the_rest_is_compiled() 
     assert_eq!(list["bans"][0]["environment"], "0000000000000007");
 
     // The second run knows them; another driver does not.
-    let again = replay(&scratch, &["--timeout", "1", "--bans", "bans.json"]).json();
+    let again = replay(&scratch, &["--timeout", "3", "--bans", "bans.json"]).json();
     assert_eq!((&again["banned_before"], &again["broken_builders"]), (&8.into(), &0.into()));
     let one = record(&scratch.path("b.rec.hobpipe"), "game", &["abort"]);
     let other = ["pipelines", "replay", "b.rec.hobpipe", "--bans", "bans.json", "--json", "--builder", BUILDER];
@@ -157,12 +158,28 @@ fn games_honour_the_bans_of_their_directory_and_a_secret_is_kept() {
 }
 
 #[test]
+fn shipped_caches_and_recordings_replay_each_pipeline_once_and_damage_is_reported() {
+    let scratch = Scratch::new();
+    build(&scratch, "cache", 1, 0, 20);
+    build(&scratch, "more", 1, 15, 30);
+    let replay =
+        |files: &[&str]| scratch.hob(&[&["pipelines", "replay", "--json", "--builder", BUILDER], files].concat());
+    let answer = replay(&["cache", "more", "cache.recorded"]).succeeded().json();
+    assert_eq!((&answer["pipelines"], &answer["compiled"]), (&30.into(), &30.into()));
+    assert!(replay(&["cache.hobstable"]).failed(3).contains("build a cache from it first"));
+    let bytes = fs::read(scratch.path("cache")).unwrap();
+    fs::write(scratch.path("cut"), &bytes[..bytes.len() - 200]).unwrap();
+    let cut = replay(&["cut"]);
+    assert_eq!((cut.code(), &cut.json()["damaged"]), (Some(1), &1.into()));
+}
+
+#[test]
 fn builder_that_never_reads_is_ended_by_the_timeout() {
     let scratch = Scratch::new();
     let large = "x".repeat(1 << 20);
     record(&scratch.path("a.rec.hobpipe"), "game", &[&large]);
-    let answer = replay(&scratch, &["--timeout", "0.5", "--builder-arg", "--deaf"]).json();
-    assert!(banned(&answer)[0].1.contains("did not answer within 0.5 s"));
+    let answer = replay(&scratch, &["--timeout", "3", "--builder-arg", "--deaf"]).json();
+    assert!(banned(&answer)[0].1.contains("did not answer within 3 s"));
     let whole = replay(&scratch, &[]).succeeded().json();
     assert_eq!(whole["compiled"], 1);
 }
@@ -228,7 +245,7 @@ fn interrupted_replay_ends_its_children_and_a_second_run_continues() {
     let mut cut = state();
     cut.push_str("{\"pipeline\":\"00");
     fs::write(scratch.path("state"), cut).unwrap();
-    let again = scratch.hob(&[&arguments[..], &["--timeout", "1", "--json"]].concat());
+    let again = scratch.hob(&[&arguments[..], &["--timeout", "3", "--json"]].concat());
     assert_eq!(again.code(), Some(1));
     let again = again.json();
     assert_eq!((&again["resumed"], &again["compiled"]), (&kept.into(), &200.into()));
