@@ -9,7 +9,7 @@
 #include <hobgoblin/hobgoblin.hpp>
 
 #include "kernels.h"
-#include "vulkan.h"
+#include "vulkan_names.h"
 
 namespace program_cache_vk {
 

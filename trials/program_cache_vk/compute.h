@@ -8,7 +8,7 @@
 
 #include "bytes.h"
 #include "kernels.h"
-#include "vulkan.h"
+#include "vulkan_names.h"
 
 namespace program_cache_vk {
 

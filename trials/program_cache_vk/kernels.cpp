@@ -1,7 +1,8 @@
 #include "kernels.h"
 
-#include <initializer_list>
 #include <random>
+
+#include "../common/spirv.h"
 
 namespace program_cache_vk {
 
@@ -9,52 +10,12 @@ namespace {
 
 constexpr std::uint32_t shift = 15;
 
-/// Writes instructions: each is a word with its length and its number, followed by its operands. Constants and names
-/// are those of the SPIR-V specification.
-class Assembler {
-public:
-    enum Op : std::uint32_t {
-        MemoryModel = 14, EntryPoint = 15, ExecutionMode = 16, Capability = 17, TypeVoid = 19, TypeInt = 21, TypeVector = 23,
-        TypeRuntimeArray = 29, TypeStruct = 30, TypePointer = 32, TypeFunction = 33, Constant = 43, Function = 54,
-        FunctionEnd = 56, Variable = 59, Load = 61, Store = 62, AccessChain = 65, Decorate = 71, MemberDecorate = 72,
-        IAdd = 128, IMul = 132, ShiftRightLogical = 194, BitwiseXor = 198, Label = 248, Return = 253
-    };
-
-    std::uint32_t new_id() { return words[bound_place]++; }
-    void emit(Op op, std::initializer_list<std::uint32_t> operands) {
-        words.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16 | op);
-        words.insert(words.end(), operands);
-    }
-    /// An instruction whose result comes first.
-    std::uint32_t define(Op op, std::initializer_list<std::uint32_t> operands = {}) {
-        const std::uint32_t id = new_id();
-        words.push_back(static_cast<std::uint32_t>(operands.size() + 2) << 16 | op);
-        words.push_back(id);
-        words.insert(words.end(), operands);
-        return id;
-    }
-    /// An instruction whose result comes after its type.
-    std::uint32_t define_typed(Op op, std::uint32_t type, std::initializer_list<std::uint32_t> operands = {}) {
-        const std::uint32_t id = new_id();
-        words.push_back(static_cast<std::uint32_t>(operands.size() + 3) << 16 | op);
-        words.push_back(type);
-        words.push_back(id);
-        words.insert(words.end(), operands);
-        return id;
-    }
-    std::vector<std::uint32_t> take() { return std::move(words); }
-
-private:
-    static constexpr std::size_t bound_place = 3;
-    std::vector<std::uint32_t> words{0x07230203, 0x00010000, 0, 1, 0}; // magic, version, generator, bound, schema
-};
-
 constexpr std::uint32_t shader = 1, logical = 0, glsl450 = 1, compute = 5, local_size = 17, block = 3, array_stride = 6,
                         built_in = 11, global_invocation_id = 28, binding = 33, descriptor_set = 34, offset = 35, input = 1,
                         uniform = 2, main_text = 0x6e69616d /* "main" */;
 
 std::vector<std::uint32_t> assemble(const std::vector<std::uint32_t>& steps) {
-    using A = Assembler;
+    using A = trials::SpirvAssembler;
     A a;
     const std::uint32_t main = a.new_id(), invocation = a.new_id(), numbers = a.new_id(), record = a.new_id(),
                         buffer = a.new_id();

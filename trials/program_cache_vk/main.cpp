@@ -8,10 +8,10 @@
 #include "../common/fields.h"
 #include "../common/files.h"
 #include "../common/interrupt.h"
+#include "../common/vulkan.h"
 #include "report.h"
 #include "step.h"
 #include "trial.h"
-#include "vulkan.h"
 
 namespace program_cache_vk {
 
@@ -40,7 +40,7 @@ int main(int argument_count, char** arguments) {
             return 0;
         }
         if (options.list_devices) {
-            for (const std::string& line : Vulkan::list()) std::puts(line.c_str());
+            for (const std::string& line : trials::Vulkan::list()) std::puts(line.c_str());
             return 0;
         }
         trials::watch_for_interrupt();

@@ -191,7 +191,7 @@ StepResult Step::run(const std::vector<Kernel>& kernels) {
 StepResult run_step(const Options& options) {
     const trials::WorkDirectory work(options.work_directory, "program_cache_vk");
     trials::give_driver_empty_cache(work.path());
-    const Vulkan vulkan(options.device);
+    const Vulkan vulkan(options.device, {"program_cache_vk"});
     const std::vector<Kernel> kernels = make_kernels(options.kernels);
     const auto is_victim = [&](const Kernel& kernel) { return kernel.name == options.dies_at; };
     if (!options.dies_at.empty() && std::none_of(kernels.begin(), kernels.end(), is_victim))

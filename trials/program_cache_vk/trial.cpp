@@ -11,7 +11,7 @@
 #include "../common/process.h"
 #include "../common/progress.h"
 #include "report.h"
-#include "vulkan.h"
+#include "vulkan_names.h"
 
 namespace program_cache_vk {
 
@@ -168,7 +168,7 @@ void Trial::run_shader_objects() {
 }
 
 bool Trial::run() {
-    const Identity identity = Vulkan(options.device).identity();
+    const Identity identity = Vulkan(options.device, {"program_cache_vk"}).identity();
     std::printf("%s\n", identity.description().c_str());
     print_head();
     bool is_complete = true;

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #endif
 
-namespace program_cache_vk {
+namespace trials {
 
 namespace {
 
@@ -29,12 +29,12 @@ void* entry_point() {
 #endif
 }
 
-void load_instance(Vk& api, VkInstance& instance) {
+void load_instance(Vk& api, VkInstance& instance, const char* name) {
     assign(api.GetInstanceProcAddr, entry_point());
     if (api.GetInstanceProcAddr == nullptr) throw std::runtime_error("the Vulkan loader lacks vkGetInstanceProcAddr");
     assign(api.CreateInstance, api.GetInstanceProcAddr(nullptr, "vkCreateInstance"));
     VkApplicationInfo application;
-    application.pApplicationName = "program_cache_vk";
+    application.pApplicationName = name;
     VkInstanceCreateInfo desc;
     desc.pApplicationInfo = &application;
     check(api.CreateInstance(&desc, nullptr, &instance), "vkCreateInstance");
@@ -88,14 +88,23 @@ Identity identity_of(const Vk& api, VkPhysicalDevice device) {
     return identity;
 }
 
-std::uint32_t compute_family(const Vk& api, VkPhysicalDevice device) {
+std::uint32_t family_of(const Vk& api, VkPhysicalDevice device, VkFlags queue) {
     std::uint32_t count = 0;
     api.GetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
     api.GetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
     for (std::uint32_t family = 0; family < count; ++family)
-        if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) return family;
-    throw std::runtime_error("the Vulkan device has no queue for compute shaders");
+        if ((families[family].queueFlags & queue) != 0) return family;
+    throw std::runtime_error("the Vulkan device has no queue for graphics or for compute shaders: choose another device");
+}
+
+bool offers_dynamic_rendering(const Vk& api, VkPhysicalDevice device, std::uint32_t version) {
+    if (version < VK_API_VERSION_1_3) return false;
+    VkPhysicalDeviceDynamicRenderingFeatures feature;
+    VkPhysicalDeviceFeatures2 features;
+    features.pNext = &feature;
+    api.GetPhysicalDeviceFeatures2(device, &features);
+    return feature.dynamicRendering != 0;
 }
 
 std::size_t place_of(const Vk& api, const std::vector<VkPhysicalDevice>& devices, const std::string& wanted) {
@@ -125,21 +134,23 @@ std::string Identity::description() const {
     return std::string(properties.deviceName) + ", " + driver.driverName + " " + driver.driverInfo;
 }
 
-Vulkan::Vulkan(const std::string& wanted) {
-    load_instance(api, instance);
+Vulkan::Vulkan(const std::string& wanted, const VulkanNeeds& needs) {
+    load_instance(api, instance, needs.application);
     try {
         const std::vector<VkPhysicalDevice> devices = devices_of(api, instance);
         physical = devices[place_of(api, devices, wanted)];
         self = identity_of(api, physical);
-        make_device();
+        make_device(needs);
     } catch (...) {
         api.DestroyInstance(instance, nullptr);
         throw;
     }
 }
 
-void Vulkan::make_device() {
-    queue_family = compute_family(api, physical);
+void Vulkan::make_device(const VulkanNeeds& needs) {
+    queue_family = family_of(api, physical, needs.queue);
+    if (needs.dynamic_rendering && !offers_dynamic_rendering(api, physical, self.properties.apiVersion))
+        throw std::runtime_error("the Vulkan device lacks dynamic rendering (Vulkan 1.3): choose another device");
     const float priority = 1;
     VkDeviceQueueCreateInfo queues;
     queues.queueFamilyIndex = queue_family;
@@ -153,6 +164,12 @@ void Vulkan::make_device() {
         desc.pNext = &feature;
         desc.enabledExtensionCount = 1;
         desc.ppEnabledExtensionNames = &extension;
+    }
+    VkPhysicalDeviceDynamicRenderingFeatures rendering;
+    rendering.dynamicRendering = 1;
+    if (needs.dynamic_rendering) {
+        rendering.pNext = desc.pNext;
+        desc.pNext = &rendering;
     }
     check(api.CreateDevice(physical, &desc, nullptr, &device), "vkCreateDevice");
 #define TRIALS_LOAD(result, name, arguments) assign(api.name, api.GetDeviceProcAddr(device, "vk" #name));
@@ -179,7 +196,7 @@ std::uint32_t Vulkan::host_memory(std::uint32_t kinds) const {
 std::vector<std::string> Vulkan::list() {
     Vk api;
     VkInstance instance = nullptr;
-    load_instance(api, instance);
+    load_instance(api, instance, "trials");
     std::vector<std::string> lines;
     for (VkPhysicalDevice device : devices_of(api, instance))
         lines.push_back(std::to_string(lines.size()) + "  " + identity_of(api, device).description());
@@ -187,4 +204,4 @@ std::vector<std::string> Vulkan::list() {
     return lines;
 }
 
-} // namespace program_cache_vk
+} // namespace trials

@@ -7,7 +7,7 @@
 
 #include "vk_api.h"
 
-namespace program_cache_vk {
+namespace trials {
 
 /// The description that a device and its driver give of themselves.
 struct Identity {
@@ -21,12 +21,19 @@ struct Identity {
     std::string description() const;
 };
 
+/// What a trial needs of a device.
+struct VulkanNeeds {
+    const char* application;
+    VkFlags queue = VK_QUEUE_COMPUTE_BIT;
+    bool dynamic_rendering = false; ///< Needs Vulkan 1.3.
+};
+
 class Vulkan {
 public:
     /// Opens the device `wanted`: "auto", or a number of `list`.
     /// With "auto" a graphics card takes precedence over a software device. Throws std::runtime_error without such a
     /// device.
-    explicit Vulkan(const std::string& wanted);
+    Vulkan(const std::string& wanted, const VulkanNeeds& needs);
     ~Vulkan();
     Vulkan(const Vulkan&) = delete;
     Vulkan& operator=(const Vulkan&) = delete;
@@ -44,7 +51,7 @@ public:
     std::uint32_t queue_family = 0;
 
 private:
-    void make_device();
+    void make_device(const VulkanNeeds& needs);
 
     VkInstance instance = nullptr;
     VkPhysicalDevice physical = nullptr;
@@ -54,4 +61,4 @@ private:
 /// Throws std::runtime_error when a driver call has failed.
 void check(VkResult result, const char* call);
 
-} // namespace program_cache_vk
+} // namespace trials

@@ -1,12 +1,11 @@
-// The part of Vulkan 1.3 and of VK_EXT_shader_object that the trial uses, declared by hand. The trial builds on a
-// machine without Vulkan headers and links to no Vulkan library. Constants and layouts are those of the Khronos
-// registry.
+// The part of Vulkan 1.3 and of VK_EXT_shader_object that trials share, declared by hand. They build on a machine
+// without Vulkan headers and link to no Vulkan library. Constants and layouts are those of the Khronos registry.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace program_cache_vk {
+namespace trials {
 
 template <int> struct VkObject; // never defined: a distinct type for each kind of object
 using VkInstance = VkObject<0>*;
@@ -14,8 +13,8 @@ using VkPhysicalDevice = VkObject<1>*;
 using VkDevice = VkObject<2>*;
 using VkQueue = VkObject<3>*;
 using VkCommandBuffer = VkObject<4>*;
-// These are pointers on systems of 64 bits, and numbers elsewhere. The trial supports 64 bits only.
-static_assert(sizeof(void*) == 8, "this trial is for systems of 64 bits");
+// These are pointers on systems of 64 bits, and numbers elsewhere. Only 64 bits are supported.
+static_assert(sizeof(void*) == 8, "these declarations are for systems of 64 bits");
 using VkBuffer = VkObject<5>*;
 using VkDeviceMemory = VkObject<6>*;
 using VkDescriptorSetLayout = VkObject<7>*;
@@ -36,7 +35,7 @@ using VkResult = std::int32_t;
 
 inline constexpr VkResult VK_SUCCESS = 0, VK_INCOMPLETE = 5, VK_INCOMPATIBLE_SHADER_BINARY_EXT = 1000482000;
 inline constexpr std::uint32_t VK_API_VERSION_1_2 = 1u << 22 | 2u << 12, VK_API_VERSION_1_3 = 1u << 22 | 3u << 12;
-inline constexpr VkFlags VK_QUEUE_COMPUTE_BIT = 2, VK_SHADER_STAGE_COMPUTE_BIT = 0x20, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT = 0x20,
+inline constexpr VkFlags VK_QUEUE_GRAPHICS_BIT = 1, VK_QUEUE_COMPUTE_BIT = 2, VK_SHADER_STAGE_COMPUTE_BIT = 0x20, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT = 0x20,
                          VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT = 2, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT = 4,
                          VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT = 2, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT = 1,
                          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT = 0x800, VK_PIPELINE_STAGE_HOST_BIT = 0x4000,
@@ -93,6 +92,7 @@ struct VkPhysicalDeviceShaderObjectPropertiesEXT : VkTyped<1000482001> {
     std::uint32_t shaderBinaryVersion = 0;
 };
 struct VkPhysicalDeviceShaderObjectFeaturesEXT : VkTyped<1000482000> { VkBool32 shaderObject = 0; };
+struct VkPhysicalDeviceDynamicRenderingFeatures : VkTyped<1000044003> { VkBool32 dynamicRendering = 0; };
 struct VkPhysicalDeviceFeatures2 : VkTyped<1000059000> { VkBool32 features[55] = {}; };
 struct VkExtensionProperties {
     char extensionName[256] = {};
@@ -335,4 +335,4 @@ struct Vk {
 #undef TRIALS_DECLARE
 };
 
-} // namespace program_cache_vk
+} // namespace trials
