@@ -20,4 +20,12 @@ void give_driver_empty_cache(const std::string& directory) {
 #endif
 }
 
+void switch_driver_cache_off() {
+#ifndef _WIN32
+    setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
+    setenv("MESA_GLSL_CACHE_DISABLE", "true", 1); // its name in older versions
+    setenv("__GL_SHADER_DISK_CACHE", "0", 1);
+#endif
+}
+
 } // namespace trials

@@ -9,4 +9,8 @@ namespace trials {
 /// The usual cache would make every run but the first look warm.
 void give_driver_empty_cache(const std::string& directory);
 
+/// Switches the caches of Mesa's and NVIDIA's drivers off in this process, except on Windows.
+/// For trials that need no binaries of the driver.
+void switch_driver_cache_off();
+
 } // namespace trials

@@ -9,8 +9,8 @@
 
 namespace trials {
 
-/// Writes instructions: each is a word with its length and its number, followed by its operands. Constants and names
-/// are those of the SPIR-V specification.
+/// Writes instructions: each is a word with its length and its number, followed by its operands.
+/// Constants and names are those of the SPIR-V specification.
 class SpirvAssembler {
 public:
     enum Op : std::uint32_t {
@@ -26,6 +26,10 @@ public:
     void emit(Op op, std::initializer_list<std::uint32_t> operands) {
         words.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16 | op);
         words.insert(words.end(), operands);
+    }
+    void emit_all(Op op, const std::vector<std::uint32_t>& operands) {
+        words.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16 | op);
+        words.insert(words.end(), operands.begin(), operands.end());
     }
     /// An instruction whose result comes first.
     std::uint32_t define(Op op, std::initializer_list<std::uint32_t> operands = {}) {

@@ -193,6 +193,12 @@ std::uint32_t Vulkan::host_memory(std::uint32_t kinds) const {
     throw std::runtime_error("the Vulkan device has no memory that the host sees");
 }
 
+std::uint32_t Vulkan::any_memory(std::uint32_t kinds) {
+    for (std::uint32_t kind = 0; kind < 32; ++kind)
+        if ((kinds >> kind & 1) != 0) return kind;
+    throw std::runtime_error("the Vulkan driver offers no memory for an image");
+}
+
 std::vector<std::string> Vulkan::list() {
     Vk api;
     VkInstance instance = nullptr;

@@ -21,7 +21,7 @@ struct Identity {
     std::string description() const;
 };
 
-/// What a trial needs of a device.
+/// A trial's requirements of a device.
 struct VulkanNeeds {
     const char* application;
     VkFlags queue = VK_QUEUE_COMPUTE_BIT;
@@ -44,6 +44,8 @@ public:
     const Identity& identity() const { return self; }
     /// The index of a memory type among `kinds` (one bit each) that the host can access.
     std::uint32_t host_memory(std::uint32_t kinds) const;
+    /// The index of the first memory type among `kinds`, which drivers list the best first.
+    static std::uint32_t any_memory(std::uint32_t kinds);
 
     Vk api;
     VkDevice device = nullptr;

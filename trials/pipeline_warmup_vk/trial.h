@@ -1,0 +1,44 @@
+// The whole trial: a run that records, the tools that build the shipped cache, and three runs that use it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../common/verdict.h"
+#include "../common/work_directory.h"
+#include "options.h"
+#include "result.h"
+
+namespace pipeline_warmup_vk {
+
+class Trial {
+public:
+    Trial(const Options& options, const std::string& self);
+    /// Runs the trial and prints its progress; whether all targets are met.
+    bool run();
+
+private:
+    struct Stopped {}; ///< Thrown on Ctrl-C.
+
+    StepResult record();
+    void build_cache();
+    StepResult precompile(const StepResult& recorded);
+    void play_again(const StepResult& recorded, const StepResult& precompiled);
+    void request_all();
+    void compare();
+
+    /// Runs a step in a new process, prints its row and keeps its result.
+    StepResult step(const std::string& name, const std::vector<std::string>& flags);
+    void tool(const std::vector<std::string>& arguments);
+    std::string file(const std::string& name) const { return work.path() + "/" + name; }
+    void target(const std::string& sentence, bool is_met, const std::string& found = {});
+
+    Options options;
+    std::string self;
+    trials::WorkDirectory work;
+    std::size_t steps = 0;
+    std::vector<StepResult> results;
+    std::vector<trials::Target> targets;
+};
+
+} // namespace pipeline_warmup_vk
