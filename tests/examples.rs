@@ -93,7 +93,7 @@ fn number_before(printed: &str, after: &str) -> f64 {
 #[test]
 fn every_example_compiles_without_warnings_and_links() {
     let examples = examples();
-    assert_eq!(examples.len(), 5, "{examples:?}");
+    assert_eq!(examples.len(), 6, "{examples:?}");
     for example in examples {
         build("link", &example);
     }
@@ -150,5 +150,15 @@ fn governor_in_cpp_keeps_the_budget_and_learns_from_its_profile() {
 fn programs_survive_in_the_file_system_of_the_host() {
     for printed in run_twice("host_files.c").into_iter().flatten() {
         assert!(printed.starts_with("run 1: 3 compiled, 0 from the cache\nrun 2: 0 compiled, 3 from the cache\n"));
+    }
+}
+
+#[test]
+fn pipelines_of_the_first_run_are_ready_in_the_second() {
+    let Some([first, second]) = run_twice("pipeline_warmup.c") else { return };
+    assert!(first.starts_with("0 pipelines ahead, 60 in a frame; 0 ready"), "{first}");
+    assert!(second.starts_with("60 pipelines ahead, 0 in a frame; 60 ready"), "{second}");
+    for printed in [first, second] {
+        assert!(printed.ends_with("\n0 trees hidden, 0 passes drawn without a pipeline\n"), "{printed}");
     }
 }
