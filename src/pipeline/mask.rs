@@ -1,5 +1,7 @@
 //! Usage masks name the situations of a game that use a pipeline.
 
+use std::fmt;
+
 use crate::base::{Result, try_push, try_to_vec};
 
 /// Words of a mask.
@@ -40,6 +42,16 @@ impl Mask {
     /// Whether this mask of a pipeline has all bits of the current mask: `(entry & current) == current`.
     pub fn has_all_of(&self, current: &Self) -> bool {
         self.and(current) == *current
+    }
+}
+
+/// A number as in logs: decimal if it has 64 bits, and hexadecimal otherwise.
+impl fmt::Display for Mask {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [low, 0, 0, 0] => write!(to, "{low}"),
+            [a, b, c, d] => write!(to, "0x{d:016x}{c:016x}{b:016x}{a:016x}"),
+        }
     }
 }
 

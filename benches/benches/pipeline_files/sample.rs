@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use hobgoblin::pipeline::graphics::{ColorTarget, ComputeState, GraphicsState, VertexAttribute, VertexBuffer};
 use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder};
 use hobgoblin::pipeline::recording::{FirstUse, Recorder, Recording, RunInfo};
 use hobgoblin::pipeline::stable::Expansion;
@@ -33,7 +34,8 @@ struct Group {
     fragment: usize,
 }
 
-/// 10,660 graphics pipelines, which become 34,835 by 5,839,892 merges.
+/// 10,660 graphics pipelines, which become 34,835 by 5,839,892 merges. The first group has no vertex attributes, and the
+/// vertex shader of another group.
 fn groups() -> Vec<Group> {
     let mut groups = vec![Group { members: 90, vertex: 1, fragment: 1 }];
     groups.extend((0..58).map(|_| Group { members: 89, vertex: 7, fragment: 79 }));
@@ -71,16 +73,24 @@ struct Recorded {
 fn recorded() -> Vec<Recorded> {
     let graphics = |group: usize, member: usize| {
         let shaders = [VERTEX, FRAGMENT].map(|stage| ShaderRef { stage, hash: hash(1, stage, group, member) });
-        let mut state = vec![0; 200];
-        state[..8].copy_from_slice(&(group as u64).to_le_bytes());
+        let attribute = |location| VertexAttribute { location, slot: 0, offset: 12 * location, format: 106 };
+        let state = GraphicsState {
+            layout: group as u64,
+            vertex_buffers: vec![VertexBuffer { slot: 0, stride: 48, step_rate: 0 }],
+            attributes: (0..4).filter(|_| group > 0).map(attribute).collect(),
+            color_targets: vec![ColorTarget { format: 44, write_mask: 15, blend: None }],
+            ..GraphicsState::default()
+        };
+        let state = state.encode().expect("valid");
         let keys = [VERTEX, FRAGMENT].map(|stage| text(stage, group, member)).into();
         let description =
-            Description { kind: PipelineKind::Graphics, schema: Schema(1), state, shaders: shaders.into() };
+            Description { kind: PipelineKind::Graphics, schema: Schema::OWN, state, shaders: shaders.into() };
         Recorded { description, keys }
     };
     let compute = |number: usize| {
         let shaders = vec![ShaderRef { stage: COMPUTE_STAGE, hash: hash(1, COMPUTE_STAGE, 0, number) }];
-        let description = Description { kind: PipelineKind::Compute, schema: Schema(1), state: Vec::new(), shaders };
+        let state = ComputeState::default().encode().expect("valid");
+        let description = Description { kind: PipelineKind::Compute, schema: Schema::OWN, state, shaders };
         Recorded { description, keys: vec![text(COMPUTE_STAGE, 0, number)] }
     };
     let groups = groups();
@@ -160,7 +170,8 @@ fn write(directory: &Path) {
             for member in 0..members {
                 for (stage, count) in [(VERTEX, vertex), (FRAGMENT, fragment)] {
                     let text = text(stage, number, member);
-                    (0..count).for_each(|shader| add(keys, hash(2, stage, number, shader), stage, &text));
+                    let owner = if stage == VERTEX { number.max(1) } else { number };
+                    (0..count).for_each(|shader| add(keys, hash(2, stage, owner, shader), stage, &text));
                 }
             }
         }

@@ -94,7 +94,8 @@ pub struct Built {
     rejected: Vec<Rejected>,
     merged: u64,
     cut: u64,
-    usage_mask_merged: u64,
+    /// The bits of all masks, as a number in decimal, or in hexadecimal if it needs more than 64 bits.
+    usage_mask_merged: String,
     different: u64,
     added_compute: u64,
     sanitising: Option<Sanitising>,
@@ -144,7 +145,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
         rejected: rejected.collect(),
         merged: report.merged,
         cut: report.cut,
-        usage_mask_merged: report.mask_merged,
+        usage_mask_merged: report.mask_union.to_string(),
         different: report.different,
         added_compute: report.added_compute,
         sanitising: report.sanitised.map(Sanitising::from),

@@ -12,9 +12,11 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `forms` | stable pipelines whose shaders are the same in this build, united |
 //! | `report` | counts, and the lines of the log |
 //! | `sanitise` | filters out pipelines whose vertex format or state does not fit |
 
+mod forms;
 mod report;
 mod sanitise;
 #[cfg(test)]
@@ -24,7 +26,7 @@ use std::path::Path;
 
 use super::files::{BUILT, Cursor, HEAD, Table, get_description, put_description, put_dimensions, put_text, put_uses};
 use super::graphics::ComputeState;
-use super::keys::{KeyMap, NO_STAGE};
+use super::keys::KeyMap;
 use super::stable::{StableFile, StablePipeline};
 use super::{DescriptionRef, Dimension, Identity, Mask, MaskSet, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
 use crate::base::{Code, Error, Result, error, try_format, try_push, try_string};
@@ -35,6 +37,7 @@ use crate::store::{LogRecord, LogWriter};
 pub use report::{BuildReport, Rejected, Skipped};
 pub use sanitise::Sanitised;
 
+use forms::{Choices, Forms};
 use sanitise::Sanitiser;
 
 /// Kind of a record with a pipeline.
@@ -78,31 +81,11 @@ pub struct Build<'a> {
     options: BuildOptions,
     dimensions: Option<Vec<Dimension>>,
     sources: Vec<Fingerprint>,
-    /// A row's source is 1 if stable pipelines with different masks became that pipeline.
+    choices: Choices,
+    forms: Forms,
     table: Table,
     report: BuildReport,
     encoded: Vec<u8>,
-}
-
-/// The shaders that a stable pipeline may have in this build.
-#[derive(Default)]
-struct Choices {
-    /// The candidates of all shaders, one after the other.
-    hashes: Vec<ShaderHash>,
-    /// End of each shader's candidates.
-    ends: Vec<usize>,
-}
-
-impl Choices {
-    fn of(&self, shader: usize) -> &[ShaderHash] {
-        let begin = shader.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.hashes[begin..self.ends[shader]]
-    }
-
-    /// Number of combinations.
-    fn count(&self) -> u64 {
-        (0..self.ends.len()).fold(1, |product, shader| product.saturating_mul(self.of(shader).len() as u64))
-    }
 }
 
 impl<'a> Build<'a> {
@@ -118,6 +101,8 @@ impl<'a> Build<'a> {
             options,
             dimensions: None,
             sources: Vec::new(),
+            choices: Choices::default(),
+            forms: Forms::default(),
             table: Table::default(),
             report: BuildReport { key_lines: keys.len() as u64, ..BuildReport::default() },
             encoded: Vec::new(),
@@ -164,58 +149,37 @@ impl<'a> Build<'a> {
 
     fn add_pipeline(&mut self, pipeline: &StablePipeline<'_>) -> Result<()> {
         self.report.stable += 1;
-        let mut choices = Choices::default();
-        for (place, shader) in pipeline.shaders.iter().enumerate() {
-            let begin = choices.hashes.len();
-            for key in shader.keys.clone() {
-                let lines = self.keys.shaders_of(key);
-                for line in lines.filter(|line| line.stage == shader.stage || line.stage == NO_STAGE) {
-                    try_push(&mut choices.hashes, line.hash)?;
-                }
-            }
-            choices.hashes[begin..].sort_unstable();
-            dedup_from(&mut choices.hashes, begin);
-            if choices.hashes.len() == begin {
-                let stage = pipeline.shaders[place].stage;
-                let key = try_string(shader.keys.clone().next().unwrap_or_default())?;
-                return try_push(&mut self.report.rejected, Rejected { pipeline: pipeline.key, stage, key });
-            }
-            try_push(&mut choices.ends, choices.hashes.len())?;
+        if let Some(place) = self.choices.find(pipeline, self.keys)? {
+            let shader = &pipeline.shaders[place];
+            let key = try_string(shader.keys.clone().next().unwrap_or_default())?;
+            return try_push(&mut self.report.rejected, Rejected { pipeline: pipeline.key, stage: shader.stage, key });
         }
-        let (count, most) = (choices.count(), u64::from(self.options.combinations));
+        let (count, most) = (self.choices.count(), u64::from(self.options.combinations));
         self.report.cut += u64::from(count > most);
-        let mut shaders = Vec::new();
-        for number in 0..count.min(most) {
-            // The last shader changes fastest.
-            let mut rest = number;
-            shaders.clear();
-            shaders.try_reserve(pipeline.shaders.len())?;
-            for (place, shader) in pipeline.shaders.iter().enumerate().rev() {
-                let candidates = choices.of(place);
-                let hash = candidates[(rest % candidates.len() as u64) as usize];
-                rest /= candidates.len() as u64;
-                shaders.push(ShaderRef { stage: shader.stage, hash });
-            }
-            shaders.reverse();
-            let StablePipeline { kind, schema, state, uses, .. } = *pipeline;
-            self.merge(&DescriptionRef { kind, schema, state, shaders: &shaders }, uses)?;
-        }
-        Ok(())
+        self.report.merged += count.min(most);
+        self.forms.add(pipeline, &self.choices)
     }
 
-    fn merge(&mut self, description: &DescriptionRef<'_>, uses: &UseData) -> Result<()> {
-        self.report.merged += 1;
-        let key = description.key();
-        if let Some(at) = self.table.find(&key) {
-            let row = self.table.row_mut(at);
-            row.source |= u32::from(row.uses.masks != uses.masks);
-            return row.uses.merge(uses);
+    /// Make the pipelines of all forms.
+    fn combine(&mut self) -> Result<()> {
+        let Self { forms, table, encoded, .. } = self;
+        forms.for_each(self.options.combinations.into(), |description, uses| {
+            let key = description.key();
+            if let Some(at) = table.find(&key) {
+                return table.row_mut(at).uses.merge(uses);
+            }
+            let mut own = UseData::default();
+            own.merge(uses)?;
+            encoded.clear();
+            put_description(encoded, description)?;
+            table.insert(&key, encoded, own, 0).map(|_| ())
+        })?;
+        self.forms = Forms::default();
+        for at in 0..self.table.len() {
+            let masks = self.table.row(at).uses.masks.union();
+            self.report.mask_union = self.report.mask_union.or(&masks);
         }
-        let mut own = UseData::default();
-        own.merge(uses)?;
-        self.encoded.clear();
-        put_description(&mut self.encoded, description)?;
-        self.table.insert(&key, &self.encoded, own, 0).map(|_| ())
+        Ok(())
     }
 
     /// Add the compute shaders of the key map that have no pipeline.
@@ -281,6 +245,7 @@ impl<'a> Build<'a> {
     /// Write the cache, in place of one at `path`. An error leaves that file as it was. Without any stable file, the
     /// cache has the compute pipelines alone. Files without any graphics pipeline are an error.
     pub fn finish(mut self, io: &SharedIo, path: &Path) -> Result<BuildReport> {
+        self.combine()?;
         if self.options.adds_compute {
             self.add_compute()?;
         }
@@ -290,9 +255,6 @@ impl<'a> Build<'a> {
         report.rejected.dedup();
         report.skipped.sort_unstable();
         report.different = self.table.len() as u64 - report.added_compute;
-        for at in 0..self.table.len() {
-            report.mask_merged += u64::from(self.table.row(at).source);
-        }
         for &at in &order {
             let kind = self.table.encoded(at as usize).first().map_or(0, |&kind| usize::from(kind));
             report.written[kind] += 1;

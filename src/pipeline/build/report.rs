@@ -2,7 +2,7 @@
 
 use super::Sanitised;
 use crate::base::{Result, Text, try_append, try_format};
-use crate::pipeline::PipelineKey;
+use crate::pipeline::{Mask, PipelineKey};
 
 /// A stable pipeline that this build has no shaders for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,8 +43,8 @@ pub struct BuildReport {
     pub merged: u64,
     /// Stable pipelines whose combinations of shaders were more than the limit.
     pub cut: u64,
-    /// Pipelines that unite different sets of masks.
-    pub mask_merged: u64,
+    /// The bits of all masks that were recorded, for hosts whose masks are plain bits. Each pipeline keeps its set of masks.
+    pub mask_union: Mask,
     /// Different pipelines that stable ones became.
     pub different: u64,
     /// Compute pipelines of the key map that were added.
@@ -121,7 +121,7 @@ impl BuildReport {
         line(format_args!(
             "re-deduplicated into {} binary pipelines [usage mask merged = {}]",
             grouped(self.different),
-            grouped(self.mask_merged)
+            self.mask_union
         ))?;
         line(format_args!("added {} compute pipelines of the key map", grouped(self.added_compute)))?;
         match &self.sanitised {

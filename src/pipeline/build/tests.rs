@@ -151,7 +151,7 @@ fn masks_are_kept_apart_and_files_that_repeat_count_once() {
     let files = [1, 2, 4].map(|run| stable(run, &[description(1, 2)], &map, 3));
     let (bytes, report) = built(&files, &map, BuildOptions::default()).expect("a pipeline");
     assert_eq!(listed(&bytes).0[&key_of(1, 2)], (BTreeSet::from([1, 2, 4]), 3, 3));
-    assert_eq!((report.mask_merged, report.files, report.repeated), (1, 3, 0));
+    assert_eq!((report.mask_union.bits(), report.files, report.repeated), (7, 3, 0));
     let [a, b, c] = files;
     let (again, report) = built(&[c.clone(), a, b, c], &map, BuildOptions::default()).expect("a pipeline");
     assert_eq!((again, report.repeated), (bytes, 1));
@@ -362,7 +362,7 @@ fn sanitising_filters_and_counts_pipelines_by_rule() {
     let golden = "10 unique shader keys\n\
         2 stable files, 0 repeated, 0 truncated; 0 damaged records\n\
         14 stable pipelines loaded, 0 rejected, 14 merged\n\
-        re-deduplicated into 13 binary pipelines [usage mask merged = 1]\n\
+        re-deduplicated into 13 binary pipelines [usage mask merged = 3]\n\
         added 1 compute pipelines of the key map\n\
         2 vertex shaders are used with an inconsistent vertex format\n\
         before sanitising 14\n\
