@@ -15,8 +15,8 @@ const ENTRIES: usize = 2_500;
 const PIPELINES: usize = 35_084;
 /// A payload has a mask of 32 bytes, 11 bytes of counts, the state, and two shaders of 24 bytes.
 const STATE: usize = 534 - 32 - 11 - 2 * 24;
-/// Address space of the merge, in MiB: 64, its stable file of 23 MB, and the program itself.
-const MEMORY: u64 = 300;
+/// Address space of the merge in MiB: all of it, with the program, the key map and the stable file.
+const MEMORY: u64 = 64;
 
 fn shader(stage: u32, number: usize) -> ShaderRef {
     let mut hash = [stage as u8; 20];

@@ -183,8 +183,8 @@ pub fn print(directory: &Path) {
     write(directory);
     let inputs = floor::files(directory, &[".hobkeys", ".hobstable"]);
     let map = key_map(directory, ".hobkeys").memory_used() as u64;
-    // The cache that is written, and the program itself.
-    let memory = 2000;
+    // Besides 64 MiB and the key map, what becomes the cache of 16 MB.
+    let memory = 64 + map.div_ceil(1 << 20) + 16;
     let bytes = floor::read_and_hash(&inputs).0;
     println!(
         "the counts of the sample log: {bytes} bytes of files; key map {map} bytes; {memory} MiB of address space"

@@ -5,8 +5,9 @@
 //! every edit, and the key does not. A shader may have several keys (materials that compile to the same bytecode), and a
 //! key several shaders.
 //!
-//! The map is three arrays: all texts one after the other, each once and sorted; the lines in order of their texts; and
-//! the lines in order of their hashes. A line takes 32 bytes besides its text.
+//! The map is four arrays: all texts one after the other, each once; their order; the lines in order of their texts; and
+//! the lines in order of their hashes. A line takes 32 bytes, and a text 12 besides its bytes. Nothing is copied to be
+//! sorted, so reading the files of a map takes little more memory than the map.
 //!
 //! | file | content |
 //! |---|---|
@@ -23,7 +24,7 @@ mod tests;
 use std::hash::{BuildHasher, BuildHasherDefault};
 
 use super::ShaderHash;
-use crate::base::{Result, error, try_collect, try_filled, try_to_vec};
+use crate::base::{Result, error, try_collect, try_filled};
 
 pub use file::KeyFileInfo;
 
@@ -79,11 +80,25 @@ impl Texts {
     }
 
     fn push(&mut self, text: &str) -> Result<u32> {
-        self.ends.try_reserve(1)?;
-        crate::base::try_append(&mut self.bytes, text)?;
+        reserve_one(&mut self.ends)?;
+        if self.bytes.capacity() - self.bytes.len() < text.len() {
+            self.bytes.try_reserve_exact(text.len().max(self.bytes.len() / GROWTH))?;
+        }
+        self.bytes.push_str(text);
         self.ends.push(self.bytes.len() as u64);
         Ok(self.ends.len() as u32 - 1)
     }
+}
+
+/// A full list grows by one part in this many: maps are large, and should not take twice the memory that they need.
+const GROWTH: usize = 8;
+
+/// Make room for one more.
+fn reserve_one<T>(list: &mut Vec<T>) -> Result<()> {
+    if list.len() == list.capacity() {
+        list.try_reserve_exact((list.len() / GROWTH).max(64))?;
+    }
+    Ok(())
 }
 
 /// Half of the hash of a text, the same in every process.
@@ -98,7 +113,7 @@ impl KeyMapBuilder {
         if self.lines.len() >= MAX_LINES {
             return Err(error!(LimitExceeded, "the key maps have more than {MAX_LINES} lines: merge fewer"));
         }
-        self.lines.try_reserve(1)?;
+        reserve_one(&mut self.lines)?;
         let key = self.intern(line.key)?;
         self.lines.push(Line { hash: line.hash, key, stage: line.stage });
         Ok(())
@@ -155,34 +170,24 @@ impl KeyMapBuilder {
     pub fn finish(self) -> Result<KeyMap> {
         let Self { texts, mut lines, slots, .. } = self;
         drop(slots);
-        let texts = sort_texts(texts, &mut lines)?;
+        let order = order_of(&texts, &mut lines)?;
         lines = runs::sorted(lines, |one, other| one < other)?;
         lines.dedup();
-        // The list may have grown to twice its length. Without memory for a copy, it stays.
-        if let Some(copy) = try_to_vec(&lines).ok().filter(|_| lines.capacity() > lines.len()) {
-            lines = copy;
-        }
         let by_hash = by_hash(&lines)?;
-        Ok(KeyMap { texts, lines, by_hash })
+        Ok(KeyMap { texts, order, lines, by_hash })
     }
 }
 
-/// Put texts in order, and number them so. Lines are then compared without them.
-fn sort_texts(texts: Texts, lines: &mut [Line]) -> Result<Texts> {
+/// The order of the texts. Lines get the places of their texts, so that they are compared without them.
+fn order_of(texts: &Texts, lines: &mut [Line]) -> Result<Vec<u32>> {
     let order = try_collect(0..texts.ends.len() as u32)?;
     let order = runs::sorted(order, |&one, &other| texts.get(one) < texts.get(other))?;
-    if order.is_sorted() {
-        return Ok(texts);
+    let mut places = try_filled(0_u32, order.len())?;
+    for (place, &number) in (0..).zip(&order) {
+        places[number as usize] = place;
     }
-    let mut sorted = Texts::default();
-    sorted.ends.try_reserve_exact(texts.ends.len())?;
-    sorted.bytes.try_reserve_exact(texts.bytes.len())?;
-    let mut numbers = try_filled(0_u32, order.len())?;
-    for &old in &order {
-        numbers[old as usize] = sorted.push(texts.get(old))?;
-    }
-    lines.iter_mut().for_each(|line| line.key = numbers[line.key as usize]);
-    Ok(sorted)
+    lines.iter_mut().for_each(|line| line.key = places[line.key as usize]);
+    Ok(order)
 }
 
 /// Positions of sorted lines in order of hash, key and stage.
@@ -210,6 +215,8 @@ fn check_key(key: &str) -> Result<()> {
 #[derive(Default)]
 pub struct KeyMap {
     texts: Texts,
+    /// Numbers of the texts in their order. A line has a place in it.
+    order: Vec<u32>,
     /// In order of key, hash and stage; each once.
     lines: Vec<Line>,
     /// Positions of the lines in order of hash, key and stage.
@@ -227,8 +234,12 @@ impl KeyMap {
         self.lines.is_empty()
     }
 
+    fn text(&self, place: u32) -> &str {
+        self.texts.get(self.order[place as usize])
+    }
+
     fn line(&self, line: &Line) -> KeyLine<'_> {
-        KeyLine { hash: line.hash, stage: line.stage, key: self.texts.get(line.key) }
+        KeyLine { hash: line.hash, stage: line.stage, key: self.text(line.key) }
     }
 
     /// The lines of a shader, in order of their keys.
@@ -241,19 +252,14 @@ impl KeyMap {
 
     /// The lines of a stable key, in order of their hashes.
     pub fn shaders_of(&self, key: &str) -> impl Iterator<Item = KeyLine<'_>> {
-        let number = self.number_of(key);
-        let begin = self.lines.partition_point(|line| Some(line.key) < number);
+        let place = self.place_of(key);
+        let begin = self.lines.partition_point(|line| Some(line.key) < place);
         let lines = self.lines[begin..].iter();
-        lines.take_while(move |line| Some(line.key) == number).map(|line| self.line(line))
+        lines.take_while(move |line| Some(line.key) == place).map(|line| self.line(line))
     }
 
-    fn number_of(&self, key: &str) -> Option<u32> {
-        let (mut begin, mut end) = (0, self.texts.ends.len() as u32);
-        while begin < end {
-            let middle = begin + (end - begin) / 2;
-            if self.texts.get(middle) < key { begin = middle + 1 } else { end = middle }
-        }
-        (begin < self.texts.ends.len() as u32 && self.texts.get(begin) == key).then_some(begin)
+    fn place_of(&self, key: &str) -> Option<u32> {
+        self.order.binary_search_by(|&number| self.texts.get(number).cmp(key)).ok().map(|place| place as u32)
     }
 
     /// All lines, in order of key, hash and stage.
@@ -265,6 +271,7 @@ impl KeyMap {
     pub fn memory_used(&self) -> usize {
         self.texts.bytes.capacity()
             + self.texts.ends.capacity() * size_of::<u64>()
+            + self.order.capacity() * size_of::<u32>()
             + self.lines.capacity() * size_of::<Line>()
             + self.by_hash.capacity() * size_of::<u32>()
     }

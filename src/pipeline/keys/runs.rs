@@ -16,20 +16,14 @@ pub fn sorted<T: Copy>(mut items: Vec<T>, is_less: impl Fn(&T, &T) -> bool) -> R
         let end = ends.last().map_or(0, |end| *end) + run.len();
         try_push(&mut ends, end)?;
     }
-    if ends.len() < 2 {
-        return Ok(items);
-    }
-    let mut merged = Vec::new();
-    merged.try_reserve_exact(items.len())?;
+    let mut buffer = Vec::new();
     while ends.len() > 1 {
-        merged.clear();
         let mut begin = 0;
         for pair in ends.chunks(2) {
             let (middle, end) = (pair[0], pair[pair.len() - 1]);
-            merge(&items[begin..middle], &items[middle..end], &mut merged, &is_less);
+            merge(&mut items[begin..end], middle - begin, &mut buffer, &is_less)?;
             begin = end;
         }
-        std::mem::swap(&mut items, &mut merged);
         // The stretches are pairs now.
         let pairs = ends.len().div_ceil(2);
         (0..pairs).for_each(|pair| ends[pair] = ends[(2 * pair + 1).min(ends.len() - 1)]);
@@ -38,19 +32,37 @@ pub fn sorted<T: Copy>(mut items: Vec<T>, is_less: impl Fn(&T, &T) -> bool) -> R
     Ok(items)
 }
 
-/// Append two sorted stretches as one. There is room for them.
-fn merge<T: Copy>(mut one: &[T], mut other: &[T], merged: &mut Vec<T>, is_less: impl Fn(&T, &T) -> bool) {
-    while let ([first, rest @ ..], [second, others @ ..]) = (one, other) {
-        if is_less(second, first) {
-            merged.push(*second);
-            other = others;
-        } else {
-            merged.push(*first);
-            one = rest;
+/// Merge two sorted stretches. Only the shorter one is copied to the buffer.
+fn merge<T: Copy>(items: &mut [T], middle: usize, buffer: &mut Vec<T>, is_less: impl Fn(&T, &T) -> bool) -> Result<()> {
+    let is_first_shorter = middle <= items.len() - middle;
+    let shorter = if is_first_shorter { &items[..middle] } else { &items[middle..] };
+    buffer.clear();
+    buffer.try_reserve_exact(shorter.len())?;
+    buffer.extend_from_slice(shorter);
+    if is_first_shorter {
+        // From the begin: the place to write is never after the next item of the longer stretch.
+        let (mut other, mut to) = (middle, 0);
+        for &item in buffer.iter() {
+            while other < items.len() && is_less(&items[other], &item) {
+                items[to] = items[other];
+                (other, to) = (other + 1, to + 1);
+            }
+            items[to] = item;
+            to += 1;
+        }
+    } else {
+        // From the end.
+        let (mut other, mut to) = (middle, items.len());
+        for &item in buffer.iter().rev() {
+            while other > 0 && is_less(&item, &items[other - 1]) {
+                (other, to) = (other - 1, to - 1);
+                items[to] = items[other];
+            }
+            to -= 1;
+            items[to] = item;
         }
     }
-    merged.extend_from_slice(one);
-    merged.extend_from_slice(other);
+    Ok(())
 }
 
 #[cfg(test)]
