@@ -33,7 +33,8 @@ using VkBool32 = std::uint32_t;
 using VkDeviceSize = std::uint64_t;
 using VkResult = std::int32_t;
 
-inline constexpr VkResult VK_SUCCESS = 0, VK_INCOMPLETE = 5, VK_INCOMPATIBLE_SHADER_BINARY_EXT = 1000482000;
+inline constexpr VkResult VK_SUCCESS = 0, VK_INCOMPLETE = 5, VK_INCOMPATIBLE_SHADER_BINARY_EXT = 1000482000,
+                          VK_ERROR_INCOMPATIBLE_DRIVER = -9;
 inline constexpr std::uint32_t VK_API_VERSION_1_2 = 1u << 22 | 2u << 12, VK_API_VERSION_1_3 = 1u << 22 | 3u << 12;
 inline constexpr VkFlags VK_QUEUE_GRAPHICS_BIT = 1, VK_QUEUE_COMPUTE_BIT = 2, VK_SHADER_STAGE_COMPUTE_BIT = 0x20, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT = 0x20,
                          VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT = 2, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT = 4,

@@ -37,7 +37,10 @@ void load_instance(Vk& api, VkInstance& instance, const char* name) {
     application.pApplicationName = name;
     VkInstanceCreateInfo desc;
     desc.pApplicationInfo = &application;
-    check(api.CreateInstance(&desc, nullptr, &instance), "vkCreateInstance");
+    const VkResult result = api.CreateInstance(&desc, nullptr, &instance);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
+        throw std::runtime_error("no Vulkan driver is installed (on Debian: apt-get install mesa-vulkan-drivers)");
+    check(result, "vkCreateInstance");
 #define TRIALS_LOAD(result, name, arguments) assign(api.name, api.GetInstanceProcAddr(instance, "vk" #name));
     TRIALS_VK_INSTANCE_FUNCTIONS(TRIALS_LOAD)
 #undef TRIALS_LOAD
