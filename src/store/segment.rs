@@ -282,7 +282,7 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Bytes that the first read asks for: who wants a file's first record alone reads little more.
+    /// Bytes that the first read asks for, so that reading a file's first record alone reads little more.
     const FIRST: u64 = 16 << 10;
     /// Bytes that later reads ask for. They stay in the second-level cache.
     const AHEAD: u64 = 256 << 10;

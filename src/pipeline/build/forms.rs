@@ -1,7 +1,7 @@
 //! Stable pipelines as this build can have them.
 //!
-//! Materials that differ in their names alone have the same shaders in this build: in the sample log of the Unreal
-//! Engine's documentation each pipeline is reached from 167 stable ones. So stable pipelines with the same choices of
+//! Materials that differ in their names alone have the same shaders in this build. In the sample log of the Unreal
+//! Engine's documentation, 167 stable pipelines become each pipeline. So stable pipelines with the same choices of
 //! shaders are united first, and their combinations are made once.
 
 use super::dedup_from;

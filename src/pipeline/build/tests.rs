@@ -126,6 +126,49 @@ fn pipelines_survive_edited_shaders_and_losses_are_listed() {
     assert_eq!((report.stable, report.rejected.len(), report.total()), (150, 30, 120));
 }
 
+/// Six runs of one build see most of 5,200 pipelines: each visits five of six areas. Then every tenth shader changes, and
+/// a play-through of the new build visits all areas.
+#[test]
+fn after_a_tenth_of_the_shaders_changed_first_uses_are_still_in_the_cache() {
+    const VERTEX: u32 = 400;
+    const FRAGMENT: u32 = 1000;
+    let pairs: Vec<_> =
+        (0..5_200_u32).map(|number| (number % VERTEX, (7 * number + number / VERTEX) % FRAGMENT)).collect();
+    let area = |pair: &(u32, u32)| (pair.0 + pair.1) as u8 % 6;
+    let changed = |shader: u32| shader.is_multiple_of(10);
+    let vertex = |build: u32, shader| if changed(shader) { shader + 100_000 * build } else { shader };
+    let fragment = |build: u32, shader| 50_000 + vertex(build, shader);
+    let map = |build| {
+        let vertices = (0..VERTEX).map(move |shader| (vertex(build, shader), 0, format!("Material{shader},Vertex")));
+        keys(
+            vertices.chain((0..FRAGMENT).map(|shader| (fragment(build, shader), 4, format!("Material{shader},Pixel")))),
+        )
+    };
+    let (old, new) = (map(1), map(2));
+    let files: Vec<_> = (0..6)
+        .map(|run| {
+            let seen = pairs.iter().filter(|pair| area(pair) != run);
+            stable(
+                run + 1,
+                &seen.map(|&(one, other)| description(vertex(1, one), fragment(1, other))).collect::<Vec<_>>(),
+                &old,
+                3,
+            )
+        })
+        .collect();
+    let (bytes, report) = built(&files, &new, BuildOptions::default()).expect("pipelines");
+    let cache = listed(&bytes).0;
+    let mut uses = BTreeMap::new();
+    for &(one, other) in &pairs {
+        let key = key_of(vertex(2, one), fragment(2, other));
+        uses.insert(key, changed(one) || changed(other));
+    }
+    let missed: Vec<_> = uses.iter().filter(|(key, _)| !cache.contains_key(key)).collect();
+    assert!(uses.len() >= 5_000 && uses.values().filter(|&&is_changed| is_changed).count() >= 500);
+    assert!(missed.len() <= 10 && missed.iter().all(|&(_, &is_changed)| is_changed), "{} misses", missed.len());
+    assert_eq!((cache.len(), report.rejected.len()), (uses.len(), 0));
+}
+
 #[test]
 fn stable_pipeline_becomes_each_combination_of_its_shaders() {
     let old = keys([(1, 0, "v".into()), (2, 4, "f".into())]);

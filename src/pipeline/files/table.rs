@@ -59,7 +59,7 @@ impl Table {
         let tag = word(key) >> 32;
         let mut place = word(key) as usize;
         loop {
-            // Without slots there is none.
+            // An empty table has no slots.
             let slot = *self.slots.get(place & self.slots.len().wrapping_sub(1))?;
             let at = (slot as u32).checked_sub(1)? as usize;
             if slot >> 32 == tag && self.rows[at].key == *key {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::file::{StableInfo, stable_key, write};
+use super::file::{Put, StableInfo, stable_key, write};
 use crate::base::{Result, error, try_push, try_string};
 use crate::fingerprint::Builder;
 use crate::pipeline::files::{Dimension, UseData, put_text};
@@ -171,12 +171,7 @@ impl Stable {
         Ok(Self { pipelines, groups })
     }
 
-    fn write(
-        &self,
-        merged: &Merged,
-        keys: &KeyMap,
-        put: &mut dyn FnMut(&PipelineKey, &UseData, &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    fn write(&self, merged: &Merged, keys: &KeyMap, put: &mut Put<'_>) -> Result<()> {
         let (mut encoded, mut shaders) = (Vec::new(), Vec::new());
         for Group { key, part, .. } in &self.groups {
             let same = &self.pipelines[part.clone()];

@@ -148,12 +148,15 @@ pub fn get_stable<'a>(
     Ok(Some((kind, schema, state)))
 }
 
-/// Write a stable file in place of one at `path`. `pipelines` calls its argument with each encoded pipeline.
+/// Writes a pipeline: its key, its use data, and its encoded form.
+pub type Put<'a> = dyn FnMut(&PipelineKey, &UseData, &[u8]) -> Result<()> + 'a;
+
+/// Write a stable file in place of one at `path`. `pipelines` calls its argument with each pipeline.
 pub fn write(
     io: &SharedIo,
     path: &Path,
     info: &StableInfo,
-    pipelines: impl FnOnce(&mut dyn FnMut(&PipelineKey, &UseData, &[u8]) -> Result<()>) -> Result<()>,
+    pipelines: impl FnOnce(&mut Put<'_>) -> Result<()>,
 ) -> Result<u64> {
     let mut log = LogWriter::replace(io, path, STABLE)?;
     let head = LogRecord { kind: HEAD, key: info.source.0, stamp: info.pipelines, build_us: 0 };
