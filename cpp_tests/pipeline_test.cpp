@@ -560,6 +560,75 @@ TEST("pipeline: a run is recorded in a file of its own, and other files are no c
     ENSURE(hob_pipeline_library_open_cache_bytes(library.capi(), "", 0, &count) == HOB_RESULT_MALFORMED);
 }
 
+TEST("pipeline: recordings become the cache of a build whose shaders have changed") {
+    const Directory directory;
+    Driver driver;
+    const auto file = [&](const char* name) { return directory.inside(name); };
+    const std::string recording = file("run.rec.hobpipe"), old_keys = file("old.csv"), new_keys = file("new.csv"),
+                      stable = file("run.hobstable"), cache = file("game.hobpipe");
+    auto options = options_for(driver);
+    options.recording = recording;
+    play(hob::PipelineLibrary(options), 0, 20);
+    // The shader of number n is n + 100 in the next build, which lacks the last two.
+    const auto write_keys = [](const std::string& path, uint32_t added, uint32_t count) {
+        std::FILE* csv = std::fopen(path.c_str(), "w");
+        ENSURE(csv != nullptr);
+        for (uint32_t number = 0; number < count; ++number)
+            std::fprintf(csv, "%02x%038d,0,\"Material%u,Vertex\"\n", number + added, 0, number);
+        ENSURE(std::fclose(csv) == 0);
+    };
+    write_keys(old_keys, 0, 20);
+    write_keys(new_keys, 100, 18);
+    const auto view = [](const std::string& path) { return hob_str_of(path.data(), path.size()); };
+    const hob_str recordings[] = {view(recording), view(recording)}, old_map[] = {view(old_keys)},
+                  new_map[] = {view(new_keys)}, files[] = {view(stable)};
+    const auto expanded = hob::expand_pipelines(recordings, old_map, stable);
+    ENSURE(expanded.recordings == 1 && expanded.repeated == 1 && expanded.pipelines == 20 && expanded.stable == 20);
+    ENSURE(expanded.unresolved == 0 && expanded.damaged == 0 && expanded.truncated == 0 && expanded.bytes > 1000);
+
+    hob_pipeline_build_desc build = HOB_PIPELINE_BUILD_DESC_INIT;
+    build.project = HOB_STR("game");
+    build.format = HOB_STR("spirv");
+    build.version = HOB_STR("1.1");
+    build.out = view(cache);
+    const auto built = hob::build_pipelines(build, files, new_map);
+    ENSURE(built.key_lines == 18 && built.files == 1 && built.stable == 20 && built.rejected == 2 && built.merged == 18);
+    ENSURE(built.different == 18 && built.graphics == 18 && built.compute == 0 && built.skipped == 0 && built.bytes > 1000);
+    ENSURE(hob::PipelineLibrary(options_for(driver)).open_cache(cache) == 18);
+
+    // A refusal has a sentence, and leaves the cache as it was.
+    build.project = HOB_STR("other");
+    const auto skipped = hob::try_build_pipelines(build, files, new_map);
+    ENSURE(skipped.code() == HOB_RESULT_NOT_FOUND && std::strstr(skipped.message(), "1 skipped") != nullptr);
+    build.flags = 4;
+    ENSURE(hob_pipeline_build(&build, nullptr) == HOB_RESULT_UNSUPPORTED);
+    build.flags = HOB_PIPELINE_BUILD_NO_COMPUTE | HOB_PIPELINE_BUILD_NO_SANITISING;
+    build.out = HOB_STR("");
+    ENSURE(hob_pipeline_build(&build, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob::try_expand_pipelines({}, old_map, stable).code() == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob::try_expand_pipelines(files, old_map, stable).code() == HOB_RESULT_UNSUPPORTED);
+    const std::string missing = file("missing.csv");
+    const hob_str no_map[] = {view(missing)}, empty[] = {HOB_STR("")};
+    ENSURE(hob::try_expand_pipelines(recordings, no_map, stable).code() == HOB_RESULT_IO);
+    ENSURE(hob::try_expand_pipelines(empty, old_map, stable).code() == HOB_RESULT_INVALID_ARGUMENT);
+    std::FILE* csv = std::fopen(missing.c_str(), "w");
+    ENSURE(csv != nullptr && std::fputs("no key map", csv) >= 0 && std::fclose(csv) == 0);
+    ENSURE(hob::try_expand_pipelines(recordings, no_map, stable).code() == HOB_RESULT_MALFORMED);
+    hob_pipeline_expand_desc expand = HOB_PIPELINE_EXPAND_DESC_INIT;
+    ENSURE_OK(hob_pipeline_expand_desc_init(&expand, sizeof expand));
+    ENSURE_OK(hob_pipeline_build_desc_init(&build, sizeof build));
+    hob_pipeline_expand_report expand_report = expanded;
+    hob_pipeline_build_report build_report = built;
+    ENSURE_OK(hob_pipeline_expand_report_init(&expand_report, sizeof expand_report));
+    ENSURE_OK(hob_pipeline_build_report_init(&build_report, sizeof build_report));
+    ENSURE(build.combinations == 64 && expand.key_count == 0 && expand_report.stable == 0 && build_report.merged == 0);
+    expand.recordings = recordings;
+    expand.recording_count = std::size_t(1) << 21;
+    expand.out = view(stable);
+    ENSURE(hob_pipeline_expand(&expand, nullptr) == HOB_RESULT_LIMIT_EXCEEDED);
+    ENSURE(hob::PipelineLibrary(options_for(driver)).open_cache(cache) == 18);
+}
+
 TEST("pipeline: a comparison cannot call the library, and a directory that is a file is no failure") {
     const Directory directory;
     Driver driver;

@@ -106,6 +106,7 @@ World::World(const std::string& directory) : directory_(directory) {
     fill(bare);
     MUST_OK(hob_goblin_create(&bare, &fresh_goblin_));
     make_children();
+    write_pipeline_files();
 }
 
 World::~World() {
@@ -307,6 +308,56 @@ void World::fill(hob_pipeline_desc& desc) {
     desc.shaders = &pipeline_shader;
     desc.shader_stride = sizeof pipeline_shader;
     desc.shader_count = 1;
+}
+
+void World::write_pipeline_files() {
+    const char* names[] = {"/run.rec.hobpipe", "/keys.csv", "/run.hobstable", "/expanded.hobstable", "/built.hobpipe"};
+    for (int at = 0; at < 5; ++at) {
+        pipeline_paths_[at] = directory_ + names[at];
+        pipeline_files_[at] = hob_str_of(pipeline_paths_[at].data(), pipeline_paths_[at].size());
+    }
+    std::remove(pipeline_paths_[0].c_str());
+    hob_pipeline_library_desc desc = HOB_PIPELINE_LIBRARY_DESC_INIT;
+    fill(desc);
+    desc.recording = pipeline_files_[0];
+    hob_pipeline_library* library = nullptr;
+    MUST_OK(hob_pipeline_library_create(&desc, &library));
+    hob_pipeline_desc pipeline = HOB_PIPELINE_DESC_INIT;
+    fill(pipeline);
+    pipeline.kind = HOB_PIPELINE_KIND_GRAPHICS;
+    hob_fingerprint key = {};
+    MUST_OK(hob_pipeline_library_add(library, &pipeline, 1000, &key));
+    MUST(hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY);
+    hob_pipeline_library_destroy(library);
+    std::ofstream(pipeline_paths_[1]) << "hash,stage,key\n" << "010203" << std::string(34, '0') << ",5,\"Shader,Compute\"\n";
+    hob_pipeline_expand_desc expand = HOB_PIPELINE_EXPAND_DESC_INIT;
+    fill(expand);
+    expand.out = pipeline_files_[2];
+    MUST_OK(hob_pipeline_expand(&expand, nullptr));
+}
+
+void World::fill(hob_pipeline_build_desc& desc) {
+    desc.api = HOB_GRAPHICS_API_VULKAN;
+    desc.project = HOB_STR("game");
+    desc.format = HOB_STR("spirv");
+    desc.version = HOB_STR("1.1");
+    desc.stable = &pipeline_files_[2];
+    desc.stable_stride = sizeof(hob_str);
+    desc.stable_count = 1;
+    desc.keys = &pipeline_files_[1];
+    desc.key_stride = sizeof(hob_str);
+    desc.key_count = 1;
+    desc.out = pipeline_files_[4];
+}
+
+void World::fill(hob_pipeline_expand_desc& desc) {
+    desc.recordings = &pipeline_files_[0];
+    desc.recording_stride = sizeof(hob_str);
+    desc.recording_count = 1;
+    desc.keys = &pipeline_files_[1];
+    desc.key_stride = sizeof(hob_str);
+    desc.key_count = 1;
+    desc.out = pipeline_files_[3];
 }
 
 void World::fill(hob_pipeline_graphics_state& state) {

@@ -79,8 +79,10 @@ public:
     void fill(hob_knapsack_weight& weight) { weight = {1, 0}; }
     void fill(hob_log_hook& hook) { hook.write = [](void*, hob_log_level, hob_str) {}; }
     void fill(hob_option& option) { option = {1, 1, 0, 0}; }
+    void fill(hob_pipeline_build_desc& desc);
     void fill(hob_pipeline_compute_state& state) { state.workgroup[0] = 8; }
     void fill(hob_pipeline_desc& desc);
+    void fill(hob_pipeline_expand_desc& desc);
     void fill(hob_pipeline_graphics_state& state);
     void fill(hob_pipeline_library_desc& desc);
     void fill(hob_pipeline_mask& mask) { mask = {{1, 0, 0, 0}}; }
@@ -149,6 +151,10 @@ private:
     void call_back();
 
     std::string directory_;
+    /// Files of pipelines: a recording, a key map, a stable file, and those that calls write.
+    void write_pipeline_files();
+    std::string pipeline_paths_[5];
+    hob_str pipeline_files_[5] = {};
     /// Encoded states of pipelines.
     std::string graphics_, compute_, ray_tracing_;
     const char* function_ = "";

@@ -929,6 +929,163 @@ typedef struct hob_pipeline_statistics {
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_statistics(
     const hob_pipeline_library *library, hob_pipeline_statistics *out_statistics);
 
+// ---- Experimental: Shipped caches ------------------------------------------------------------------------------------
+
+/// Parameters of hob_pipeline_expand.
+/// Paths: on Unix any bytes without NUL, elsewhere UTF-8.
+typedef struct hob_pipeline_expand_desc {
+    /// sizeof(hob_pipeline_expand_desc).
+    uint32_t struct_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Paths of recordings, which one build of the game made: at least one.
+    const hob_str *recordings;
+    /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
+    size_t recording_stride;
+    /// Number of recordings.
+    size_t recording_count;
+    /// Paths of the key maps of that build: `*.hobkeys`, or `*.csv` with the lines `hash,stage,key`.
+    const hob_str *keys;
+    /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
+    size_t key_stride;
+    /// Number of key maps.
+    size_t key_count;
+    /// Path of the stable file. An existing file is replaced when the new one is complete.
+    hob_str out;
+} hob_pipeline_expand_desc;
+
+/// Counts of hob_pipeline_expand.
+/// An answer: set struct_size, or begin with HOB_PIPELINE_EXPAND_REPORT_INIT.
+typedef struct hob_pipeline_expand_report {
+    /// sizeof(hob_pipeline_expand_report).
+    uint32_t struct_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Recordings merged.
+    uint64_t recordings;
+    /// Recordings of a run that was merged already.
+    uint64_t repeated;
+    /// Pipelines in the recordings.
+    uint64_t pipelines;
+    /// Pipelines in the stable file.
+    uint64_t stable;
+    /// Pipelines with a shader that has no key. They are not in the stable file.
+    uint64_t unresolved;
+    /// Damaged records. They are skipped.
+    uint64_t damaged;
+    /// Recordings whose end is missing.
+    uint64_t truncated;
+    /// Bytes of the stable file.
+    uint64_t bytes;
+} hob_pipeline_expand_report;
+
+/// Expresses the pipelines of recordings in the stable keys of their shaders, as a file.
+/// For build tools. Waits for files. Recordings of thousands of runs take 64 MiB besides the key map and the stable file.
+/// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
+///
+/// HOB_RESULT_UNSUPPORTED: a recording is of another game, format, API, version, or set of mask dimensions than the
+/// first one. HOB_RESULT_MALFORMED: a file is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After
+/// an error the file at `out` is as before. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_expand(
+    const hob_pipeline_expand_desc *desc, hob_pipeline_expand_report *out_report);
+
+/// hob_pipeline_build_desc.flags: do not add the compute shaders that no recording used.
+#define HOB_PIPELINE_BUILD_NO_COMPUTE 1
+
+/// hob_pipeline_build_desc.flags: keep pipelines whose state does not fit.
+/// For vertex shaders that are used with several vertex formats on purpose.
+#define HOB_PIPELINE_BUILD_NO_SANITISING 2
+
+/// Parameters of hob_pipeline_build.
+/// Paths: on Unix any bytes without NUL, elsewhere UTF-8.
+typedef struct hob_pipeline_build_desc {
+    /// sizeof(hob_pipeline_build_desc).
+    uint32_t struct_size;
+    /// A hob_graphics_api, or a number of the host from HOB_GRAPHICS_API_USER on.
+    uint32_t api;
+    /// The game, as in hob_pipeline_library_desc.
+    hob_str project;
+    /// The format of its shaders, as in hob_pipeline_library_desc.
+    hob_str format;
+    /// The version of this build, for people.
+    hob_str version;
+    /// Paths of stable files. May be NULL if the count is 0: then the cache has compute pipelines only.
+    const hob_str *stable;
+    /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
+    size_t stable_stride;
+    /// Number of stable files.
+    size_t stable_count;
+    /// Paths of the key maps of this build, as in hob_pipeline_expand_desc.
+    const hob_str *keys;
+    /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
+    size_t key_stride;
+    /// Number of key maps.
+    size_t key_count;
+    /// Path of the cache. An existing file is replaced when the new one is complete.
+    hob_str out;
+    /// Most pipelines that one stable pipeline becomes, if several shaders share a key. Default 64.
+    uint32_t combinations;
+    /// HOB_PIPELINE_BUILD_NO_COMPUTE and the like. Default 0.
+    uint32_t flags;
+} hob_pipeline_build_desc;
+
+/// Counts of hob_pipeline_build.
+/// An answer: set struct_size, or begin with HOB_PIPELINE_BUILD_REPORT_INIT.
+typedef struct hob_pipeline_build_report {
+    /// sizeof(hob_pipeline_build_report).
+    uint32_t struct_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Different lines of the key maps.
+    uint64_t key_lines;
+    /// Stable files merged.
+    uint64_t files;
+    /// Stable files that were merged already.
+    uint64_t repeated;
+    /// Stable files of another game, format, API, or set of mask dimensions. They are not used.
+    uint64_t skipped;
+    /// Stable pipelines in the files.
+    uint64_t stable;
+    /// Stable pipelines with a shader that this build does not have.
+    uint64_t rejected;
+    /// Pipelines that stable ones became, before equal ones were united.
+    uint64_t merged;
+    /// Stable pipelines with more combinations of shaders than the limit.
+    uint64_t cut;
+    /// Different pipelines.
+    uint64_t different;
+    /// Compute pipelines that were added.
+    uint64_t added_compute;
+    /// Filtered out: the vertex shader has another vertex format elsewhere.
+    uint64_t inconsistent;
+    /// Filtered out: no vertex attributes, and the vertex shader has some elsewhere.
+    uint64_t empty;
+    /// Filtered out: the state is invalid.
+    uint64_t invalid;
+    /// Graphics pipelines written.
+    uint64_t graphics;
+    /// Compute pipelines written.
+    uint64_t compute;
+    /// Ray-tracing pipelines written.
+    uint64_t ray_tracing;
+    /// Damaged records. They are skipped.
+    uint64_t damaged;
+    /// Stable files whose end is missing.
+    uint64_t truncated;
+    /// Bytes of the cache.
+    uint64_t bytes;
+} hob_pipeline_build_report;
+
+/// Makes the cache that ships with a build of the game: hob_pipeline_library_open_cache opens it.
+/// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name the
+/// first rejected pipelines. `out_report` may be NULL.
+///
+/// HOB_RESULT_NOT_FOUND: stable files were given, and no graphics pipeline could be built. HOB_RESULT_MALFORMED: a file
+/// is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before.
+/// Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_build(
+    const hob_pipeline_build_desc *desc, hob_pipeline_build_report *out_report);
+
 // ---- Initialisers ----------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
@@ -994,6 +1151,42 @@ static inline hob_pipeline_statistics hob_pipeline_statistics_default(void) {
     return value;
 }
 #define HOB_PIPELINE_STATISTICS_INIT (hob_pipeline_statistics_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_expand_desc_init(hob_pipeline_expand_desc *value, uint32_t size);
+static inline hob_pipeline_expand_desc hob_pipeline_expand_desc_default(void) {
+    hob_pipeline_expand_desc value;
+    (void)hob_pipeline_expand_desc_init(&value, (uint32_t)sizeof(value));
+    value.recording_stride = sizeof(hob_str);
+    value.key_stride = sizeof(hob_str);
+    return value;
+}
+#define HOB_PIPELINE_EXPAND_DESC_INIT (hob_pipeline_expand_desc_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_expand_report_init(hob_pipeline_expand_report *value, uint32_t size);
+static inline hob_pipeline_expand_report hob_pipeline_expand_report_default(void) {
+    hob_pipeline_expand_report value;
+    (void)hob_pipeline_expand_report_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_PIPELINE_EXPAND_REPORT_INIT (hob_pipeline_expand_report_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_build_desc_init(hob_pipeline_build_desc *value, uint32_t size);
+static inline hob_pipeline_build_desc hob_pipeline_build_desc_default(void) {
+    hob_pipeline_build_desc value;
+    (void)hob_pipeline_build_desc_init(&value, (uint32_t)sizeof(value));
+    value.stable_stride = sizeof(hob_str);
+    value.key_stride = sizeof(hob_str);
+    return value;
+}
+#define HOB_PIPELINE_BUILD_DESC_INIT (hob_pipeline_build_desc_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_build_report_init(hob_pipeline_build_report *value, uint32_t size);
+static inline hob_pipeline_build_report hob_pipeline_build_report_default(void) {
+    hob_pipeline_build_report value;
+    (void)hob_pipeline_build_report_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_PIPELINE_BUILD_REPORT_INIT (hob_pipeline_build_report_default())
 
 #ifdef __cplusplus
 }  // extern "C"

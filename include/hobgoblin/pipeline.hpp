@@ -406,6 +406,51 @@ private:
     std::shared_ptr<detail::SharedPending> pending_;
 };
 
+/// Expresses the pipelines of recordings in the stable keys of their shaders; see hob_pipeline_expand.
+/// For build tools. `keys` are the key maps of the build that recorded. `out` is the stable file.
+inline Result<hob_pipeline_expand_report> try_expand_pipelines(ArrayView<hob_str> recordings, ArrayView<hob_str> keys,
+                                                               std::string_view out) noexcept {
+    hob_pipeline_expand_desc desc = HOB_PIPELINE_EXPAND_DESC_INIT;
+    desc.recordings = recordings.data();
+    desc.recording_stride = sizeof(hob_str);
+    desc.recording_count = recordings.size();
+    desc.keys = keys.data();
+    desc.key_stride = sizeof(hob_str);
+    desc.key_count = keys.size();
+    desc.out = detail::text(out);
+    hob_pipeline_expand_report report = HOB_PIPELINE_EXPAND_REPORT_INIT;
+    const hob_result code = hob_pipeline_expand(&desc, &report);
+    return detail::result_of(code, report);
+}
+
+/// Makes the cache that ships with a build of the game; see hob_pipeline_build.
+/// For build tools. The lists of `desc` are replaced by `stable`, the stable files, and `keys`, the key maps of this build.
+inline Result<hob_pipeline_build_report> try_build_pipelines(hob_pipeline_build_desc desc, ArrayView<hob_str> stable,
+                                                             ArrayView<hob_str> keys) noexcept {
+    desc.stable = stable.data();
+    desc.stable_stride = sizeof(hob_str);
+    desc.stable_count = stable.size();
+    desc.keys = keys.data();
+    desc.key_stride = sizeof(hob_str);
+    desc.key_count = keys.size();
+    hob_pipeline_build_report report = HOB_PIPELINE_BUILD_REPORT_INIT;
+    const hob_result code = hob_pipeline_build(&desc, &report);
+    return detail::result_of(code, report);
+}
+
+#if HOB_EXCEPTIONS
+/// The throwing form.
+inline hob_pipeline_expand_report expand_pipelines(ArrayView<hob_str> recordings, ArrayView<hob_str> keys,
+                                                   std::string_view out) {
+    return try_expand_pipelines(recordings, keys, out).value();
+}
+/// The throwing form.
+inline hob_pipeline_build_report build_pipelines(const hob_pipeline_build_desc& desc, ArrayView<hob_str> stable,
+                                                 ArrayView<hob_str> keys) {
+    return try_build_pipelines(desc, stable, keys).value();
+}
+#endif
+
 HOB_NAMESPACE_END
 
 #endif  // HOBGOBLIN_PIPELINE_HPP

@@ -47,3 +47,4 @@ mod frame;
 mod control;
 mod group;
 mod statistics;
+mod ship;

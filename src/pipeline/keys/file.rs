@@ -3,14 +3,14 @@
 //! Lines stand in blocks, in order of key, hash and stage. Within a block, a key without the
 //! prefix that it shares with the one before is written, after the prefix's length. A damaged block costs its lines alone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{KeyLine, KeyMap, KeyMapBuilder, LoadedKeys, MAX_KEY};
-use crate::base::{Result, error, try_string};
+use crate::base::{Code, Result, error, try_string};
 use crate::pipeline::ShaderHash;
 use crate::pipeline::files::{Cursor, HEAD, KEY_MAP, KINDS, put_text};
 use crate::store::io::SharedIo;
-use crate::store::{LogReader, LogRecord, LogWriter};
+use crate::store::{LogReader, LogRecord, LogWriter, io_error};
 
 /// Kind of a record with lines.
 const BLOCK: u8 = 2;
@@ -37,6 +37,23 @@ impl KeyFileInfo {
 }
 
 impl KeyMap {
+    /// The map of several files. One whose name ends in `.csv` is read as CSV. A damaged file is an error, because its
+    /// lines would be missing.
+    pub fn load(io: &SharedIo, paths: &[PathBuf]) -> Result<Self> {
+        let mut builder = KeyMapBuilder::default();
+        for path in paths {
+            if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+                builder.add_csv_file(io, path)?;
+                continue;
+            }
+            let (_, loaded) = builder.add_file(io, path)?;
+            if loaded.damaged > 0 || loaded.is_truncated {
+                return Err(error!(Malformed, "'{}' is damaged: export the keys again", path.display()));
+            }
+        }
+        builder.finish()
+    }
+
     /// Write the map to a file, in place of one there. The same map gives the same bytes. Returns their number.
     pub fn write(&self, io: &SharedIo, path: &Path, build: &str, format: &str) -> Result<u64> {
         let mut log = LogWriter::replace(io, path, KEY_MAP)?;
@@ -82,6 +99,24 @@ impl KeyMapBuilder {
     /// Add the lines of a file. After an error some of its lines may have been added.
     pub fn add_file(&mut self, io: &SharedIo, path: &Path) -> Result<(KeyFileInfo, LoadedKeys)> {
         self.add_log(&LogReader::open(io, path, KEY_MAP, &KINDS)?)
+    }
+
+    /// Add the lines of a CSV file. After an error some of its lines may have been added.
+    fn add_csv_file(&mut self, io: &SharedIo, path: &Path) -> Result<()> {
+        let failed = |why: std::io::Error| io_error("read", path, &why);
+        let file = io.open_named(path).map_err(failed)?;
+        let mut at = 0;
+        let added = self.add_csv(|piece| {
+            let count = file.read_at(piece, at).map_err(failed)?;
+            at += count as u64;
+            Ok(count)
+        });
+        match added {
+            Err(why) if why.code() == Code::Malformed => {
+                Err(error!(Malformed, "'{}', {}", path.display(), why.sentence()))
+            }
+            added => added.map(|_| ()),
+        }
     }
 
     /// Add the lines of a file in memory. Messages name it `path`.

@@ -1,0 +1,362 @@
+//! Recordings become the cache that ships with the game.
+
+use std::path::PathBuf;
+
+use hobgoblin_macros::{entry, versioned};
+
+use crate::base::{Level, Result, error, host_log, try_collect_all};
+use crate::ffi::base::array::Array;
+use crate::ffi::base::out::write_if;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::ffi::base::text::hob_str;
+use crate::ffi::store::path::path;
+use crate::pipeline::Identity;
+use crate::pipeline::build::{Build, BuildOptions, BuildReport};
+use crate::pipeline::keys::KeyMap;
+use crate::pipeline::recording::Recording;
+use crate::pipeline::stable::{Expanded, Expansion, StableFile};
+use crate::store::io::{OsIo, SharedIo, share};
+
+// == Experimental: Shipped caches ==
+
+/// Most files of a list.
+const MOST_FILES: usize = 1 << 20;
+
+/// Parameters of hob_pipeline_expand.
+/// Paths: on Unix any bytes without NUL, elsewhere UTF-8.
+#[versioned(size = 72, last = out)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_pipeline_expand_desc {
+    /// sizeof(hob_pipeline_expand_desc).
+    pub struct_size: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// Paths of recordings, which one build of the game made: at least one.
+    pub recordings: *const hob_str,
+    /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
+    pub recording_stride: usize,
+    /// Number of recordings.
+    pub recording_count: usize,
+    /// Paths of the key maps of that build: `*.hobkeys`, or `*.csv` with the lines `hash,stage,key`.
+    pub keys: *const hob_str,
+    /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
+    pub key_stride: usize,
+    /// Number of key maps.
+    pub key_count: usize,
+    /// Path of the stable file. An existing file is replaced when the new one is complete.
+    pub out: hob_str,
+}
+
+/// Counts of hob_pipeline_expand.
+/// An answer: set struct_size, or begin with HOB_PIPELINE_EXPAND_REPORT_INIT.
+#[versioned(size = 72, last = bytes)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_pipeline_expand_report {
+    /// sizeof(hob_pipeline_expand_report).
+    pub struct_size: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// Recordings merged.
+    pub recordings: u64,
+    /// Recordings of a run that was merged already.
+    pub repeated: u64,
+    /// Pipelines in the recordings.
+    pub pipelines: u64,
+    /// Pipelines in the stable file.
+    pub stable: u64,
+    /// Pipelines with a shader that has no key. They are not in the stable file.
+    pub unresolved: u64,
+    /// Damaged records. They are skipped.
+    pub damaged: u64,
+    /// Recordings whose end is missing.
+    pub truncated: u64,
+    /// Bytes of the stable file.
+    pub bytes: u64,
+}
+
+/// Expresses the pipelines of recordings in the stable keys of their shaders, as a file.
+/// For build tools. Waits for files. Recordings of thousands of runs take 64 MiB besides the key map and the stable file.
+/// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
+///
+/// HOB_RESULT_UNSUPPORTED: a recording is of another game, format, API, version, or set of mask dimensions than the
+/// first one. HOB_RESULT_MALFORMED: a file is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After
+/// an error the file at `out` is as before. Threads: any.
+#[entry(any, nullable(out_report), experimental)]
+pub extern "C" fn hob_pipeline_expand(
+    desc: *const hob_pipeline_expand_desc,
+    out_report: *mut hob_pipeline_expand_report,
+) -> hob_result {
+    // SAFETY: the fields are what the header says.
+    let inputs = unsafe {
+        Inputs::of(
+            (desc.recordings, desc.recording_stride, desc.recording_count, "recordings"),
+            (desc.keys, desc.key_stride, desc.key_count),
+            desc.out,
+        )
+    }?;
+    let expanded = expand(&inputs)?;
+    write_if(
+        out_report,
+        hob_pipeline_expand_report {
+            recordings: expanded.recordings,
+            repeated: expanded.repeated,
+            pipelines: expanded.pipelines,
+            stable: expanded.stable,
+            unresolved: expanded.unresolved.len() as u64,
+            damaged: expanded.damaged,
+            truncated: expanded.truncated,
+            bytes: expanded.bytes,
+            ..hob_pipeline_expand_report::defaults()
+        },
+    );
+    Ok(())
+}
+
+/// hob_pipeline_build_desc.flags: do not add the compute shaders that no recording used.
+pub const HOB_PIPELINE_BUILD_NO_COMPUTE: u32 = 1;
+/// hob_pipeline_build_desc.flags: keep pipelines whose state does not fit.
+/// For vertex shaders that are used with several vertex formats on purpose.
+pub const HOB_PIPELINE_BUILD_NO_SANITISING: u32 = 2;
+const BUILD_FLAGS: u32 = 3;
+
+/// Parameters of hob_pipeline_build.
+/// Paths: on Unix any bytes without NUL, elsewhere UTF-8.
+#[versioned(size = 128, last = flags)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_pipeline_build_desc {
+    /// sizeof(hob_pipeline_build_desc).
+    pub struct_size: u32,
+    /// A hob_graphics_api, or a number of the host from HOB_GRAPHICS_API_USER on.
+    pub api: u32,
+    /// The game, as in hob_pipeline_library_desc.
+    pub project: hob_str,
+    /// The format of its shaders, as in hob_pipeline_library_desc.
+    pub format: hob_str,
+    /// The version of this build, for people.
+    pub version: hob_str,
+    /// Paths of stable files. May be NULL if the count is 0: then the cache has compute pipelines only.
+    pub stable: *const hob_str,
+    /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
+    pub stable_stride: usize,
+    /// Number of stable files.
+    pub stable_count: usize,
+    /// Paths of the key maps of this build, as in hob_pipeline_expand_desc.
+    pub keys: *const hob_str,
+    /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
+    pub key_stride: usize,
+    /// Number of key maps.
+    pub key_count: usize,
+    /// Path of the cache. An existing file is replaced when the new one is complete.
+    pub out: hob_str,
+    /// Most pipelines that one stable pipeline becomes, if several shaders share a key. Default 64.
+    #[default(64)]
+    pub combinations: u32,
+    /// HOB_PIPELINE_BUILD_NO_COMPUTE and the like. Default 0.
+    pub flags: u32,
+}
+
+/// Counts of hob_pipeline_build.
+/// An answer: set struct_size, or begin with HOB_PIPELINE_BUILD_REPORT_INIT.
+#[versioned(size = 160, last = bytes)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_pipeline_build_report {
+    /// sizeof(hob_pipeline_build_report).
+    pub struct_size: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// Different lines of the key maps.
+    pub key_lines: u64,
+    /// Stable files merged.
+    pub files: u64,
+    /// Stable files that were merged already.
+    pub repeated: u64,
+    /// Stable files of another game, format, API, or set of mask dimensions. They are not used.
+    pub skipped: u64,
+    /// Stable pipelines in the files.
+    pub stable: u64,
+    /// Stable pipelines with a shader that this build does not have.
+    pub rejected: u64,
+    /// Pipelines that stable ones became, before equal ones were united.
+    pub merged: u64,
+    /// Stable pipelines with more combinations of shaders than the limit.
+    pub cut: u64,
+    /// Different pipelines.
+    pub different: u64,
+    /// Compute pipelines that were added.
+    pub added_compute: u64,
+    /// Filtered out: the vertex shader has another vertex format elsewhere.
+    pub inconsistent: u64,
+    /// Filtered out: no vertex attributes, and the vertex shader has some elsewhere.
+    pub empty: u64,
+    /// Filtered out: the state is invalid.
+    pub invalid: u64,
+    /// Graphics pipelines written.
+    pub graphics: u64,
+    /// Compute pipelines written.
+    pub compute: u64,
+    /// Ray-tracing pipelines written.
+    pub ray_tracing: u64,
+    /// Damaged records. They are skipped.
+    pub damaged: u64,
+    /// Stable files whose end is missing.
+    pub truncated: u64,
+    /// Bytes of the cache.
+    pub bytes: u64,
+}
+
+/// Makes the cache that ships with a build of the game: hob_pipeline_library_open_cache opens it.
+/// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name the
+/// first rejected pipelines. `out_report` may be NULL.
+///
+/// HOB_RESULT_NOT_FOUND: stable files were given, and no graphics pipeline could be built. HOB_RESULT_MALFORMED: a file
+/// is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before.
+/// Threads: any.
+#[entry(any, nullable(out_report), experimental)]
+pub extern "C" fn hob_pipeline_build(
+    desc: *const hob_pipeline_build_desc,
+    out_report: *mut hob_pipeline_build_report,
+) -> hob_result {
+    if desc.flags & !BUILD_FLAGS != 0 {
+        return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
+    }
+    // SAFETY: the fields are what the header says, here and below.
+    let inputs = unsafe {
+        Inputs::of(
+            (desc.stable, desc.stable_stride, desc.stable_count, "stable"),
+            (desc.keys, desc.key_stride, desc.key_count),
+            desc.out,
+        )
+    }?;
+    let text = |text: hob_str, what| unsafe { text.argument(what) }.text();
+    let identity = Identity::new(text(desc.project, "project")?, text(desc.format, "format")?, desc.api)?;
+    let options = BuildOptions {
+        combinations: desc.combinations,
+        adds_compute: desc.flags & HOB_PIPELINE_BUILD_NO_COMPUTE == 0,
+        sanitises: desc.flags & HOB_PIPELINE_BUILD_NO_SANITISING == 0,
+        ..BuildOptions::default()
+    };
+    let report = build(&inputs, &identity, text(desc.version, "version")?, options)?;
+    let sanitised = report.sanitised.unwrap_or_default();
+    let [graphics, compute, ray_tracing] = report.written;
+    write_if(
+        out_report,
+        hob_pipeline_build_report {
+            key_lines: report.key_lines,
+            files: report.files,
+            repeated: report.repeated,
+            skipped: report.skipped.len() as u64,
+            stable: report.stable,
+            rejected: report.rejected.len() as u64,
+            merged: report.merged,
+            cut: report.cut,
+            different: report.different,
+            added_compute: report.added_compute,
+            inconsistent: sanitised.inconsistent,
+            empty: sanitised.empty,
+            invalid: sanitised.invalid,
+            graphics,
+            compute,
+            ray_tracing,
+            damaged: report.damaged,
+            truncated: report.truncated,
+            bytes: report.bytes,
+            ..hob_pipeline_build_report::defaults()
+        },
+    );
+    Ok(())
+}
+
+/// The files of a call.
+struct Inputs {
+    files: Vec<PathBuf>,
+    keys: Vec<PathBuf>,
+    out: PathBuf,
+}
+
+/// A caller's list of paths: start, stride, count, and the field's name.
+type Paths<'a> = (*const hob_str, usize, usize, &'a str);
+
+impl Inputs {
+    /// # Safety
+    /// The lists are NULL or have that many texts, and all texts are readable.
+    unsafe fn of(files: Paths<'_>, keys: (*const hob_str, usize, usize), out: hob_str) -> Result<Self> {
+        // SAFETY: by this function's contract, here and below.
+        let out = path(unsafe { out.argument("out") }, "out")?;
+        Ok(Self {
+            files: unsafe { paths(files) }?,
+            keys: unsafe { paths((keys.0, keys.1, keys.2, "keys")) }?,
+            out: out.ok_or_else(|| error!(InvalidArgument, "out is empty: name the file to write"))?,
+        })
+    }
+}
+
+/// # Safety
+/// As [`Inputs::of`].
+unsafe fn paths((start, stride, count, what): Paths<'_>) -> Result<Vec<PathBuf>> {
+    if count > MOST_FILES {
+        return Err(error!(LimitExceeded, "{what} has {count} paths: pass at most {MOST_FILES}"));
+    }
+    // SAFETY: by this function's contract, here and below.
+    let texts = unsafe { Array::new(start, stride, count, what) }?;
+    try_collect_all(texts.iter().map(|text: hob_str| {
+        path(unsafe { text.argument("a path") }, "a path")?
+            .ok_or_else(|| error!(InvalidArgument, "a path of {what} is empty: name a file"))
+    }))
+}
+
+/// Pipelines that the log lists.
+const LISTED: usize = 20;
+
+fn files() -> Result<SharedIo> {
+    share(OsIo)
+}
+
+fn expand(inputs: &Inputs) -> Result<Expanded> {
+    let (io, keys) = (files()?, KeyMap::load(&files()?, &inputs.keys)?);
+    let mut expansion: Option<Expansion> = None;
+    for path in &inputs.files {
+        let recording = Recording::open(&io, path)?;
+        let mut begun = match expansion.take() {
+            Some(begun) => begun,
+            None => Expansion::like(&recording)?,
+        };
+        begun.add(&recording)?;
+        expansion = Some(begun);
+    }
+    let expansion =
+        expansion.ok_or_else(|| error!(InvalidArgument, "recordings is empty: name at least one recording"))?;
+    let expanded = expansion.finish(&keys, &io, &inputs.out)?;
+    for unresolved in expanded.unresolved.iter().take(LISTED) {
+        let (pipeline, stage) = (unresolved.pipeline, unresolved.shader.stage);
+        host_log(
+            Level::Warning,
+            format_args!("pipeline {pipeline} has no stable form: its shader of stage {stage} has no key"),
+        );
+    }
+    Ok(expanded)
+}
+
+fn build(inputs: &Inputs, identity: &Identity, version: &str, options: BuildOptions) -> Result<BuildReport> {
+    let (io, keys) = (files()?, KeyMap::load(&files()?, &inputs.keys)?);
+    let mut build = Build::new(identity, version, &keys, options)?;
+    for path in &inputs.files {
+        build.add(&StableFile::open(&io, path)?)?;
+    }
+    let report = build.finish(&io, &inputs.out)?;
+    for line in report.log()?.lines() {
+        host_log(Level::Info, format_args!("{line}"));
+    }
+    for rejected in report.rejected.iter().take(LISTED) {
+        let (pipeline, key) = (rejected.pipeline, &rejected.key);
+        host_log(
+            Level::Warning,
+            format_args!("stable pipeline {pipeline} is rejected: this build has no shader '{key}'"),
+        );
+    }
+    Ok(report)
+}
