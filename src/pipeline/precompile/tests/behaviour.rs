@@ -48,6 +48,52 @@ fn host_compares_packed_fields() {
     assert_eq!(precompiler.state(&key(2)), State::Unselected);
 }
 
+/// Masks of two packed fields, of all ones, and of no bit, in every mode, with both comparisons, while one compiles.
+#[test]
+fn mode_mask_and_comparison_decide_what_is_compiled() {
+    const ENTRIES: [u64; 6] = [0x11, 0x12, 0x21, 0x33, u64::MAX, 0];
+    let same_fields = |entry: &Mask, current: &Mask| *entry == *current || entry.bits() == u64::MAX;
+    let rows: [(Mode, u64, u64, bool, &[u32]); 11] = [
+        (Mode::Fast, 0, 0, false, &[0, 1, 2, 3, 4, 5]),
+        // A mask of bits also selects entries with other fields that have these bits.
+        (Mode::Fast, 0x11, 0, false, &[0, 3, 4]),
+        (Mode::Fast, 0x11, 0, true, &[0, 4]),
+        (Mode::Background, 0x21, 0x12, false, &[2, 3, 4]),
+        (Mode::Background, 0x21, 0x12, true, &[2, 4]),
+        (Mode::Precompile, 0x11, 0x20, false, &[2, 3, 4, 0]),
+        (Mode::Precompile, 0x11, 0x21, true, &[2, 4, 0]),
+        (Mode::Fast, u64::MAX, 0, false, &[4]),
+        (Mode::Fast, u64::MAX, 0, true, &[4]),
+        (Mode::Fast, 0x40, 0, true, &[4]),
+        (Mode::Paused, 0, 0, false, &[]),
+    ];
+    for (row, (mode, regular, precompile, is_packed, wanted)) in rows.into_iter().enumerate() {
+        for is_changed_meanwhile in [false, true] {
+            let first = if is_changed_meanwhile { masks(0, 0) } else { masks(regular, precompile) };
+            let precompiler = precompiler(Options { mode: Mode::Fast, masks: first, ..unlimited() });
+            add(&precompiler, (0..).zip(ENTRIES));
+            let running = is_changed_meanwhile.then(|| {
+                precompiler.step(None);
+                precompiler.take().expect("all are selected")
+            });
+            if is_packed {
+                let compare = Shared::into_dyn::<Compare>(Shared::try_new(same_fields).expect("memory"), |one| one);
+                precompiler.set_comparison(Comparison::Host(compare)).expect("memory");
+            }
+            precompiler.set_masks(masks(regular, precompile)).expect("memory");
+            precompiler.set_mode(mode);
+            // In precompile mode, entries of the regular mask alone come in the second frame.
+            let compiled = [compile_frame(&precompiler), compile_frame(&precompiler)].concat();
+            // A running compile goes on, also if its pipeline is not selected any more.
+            let rest: Vec<u32> = wanted.iter().copied().filter(|&one| running.is_none() || one != 0).collect();
+            assert_eq!(compiled, rest, "row {row}");
+            if let Some(job) = running {
+                assert_eq!(precompiler.finish(&job, Outcome::Ok, 1).expect("it runs").state, State::Ready, "row {row}");
+            }
+        }
+    }
+}
+
 #[test]
 fn host_comparison_may_call_the_precompiler() {
     let shared = Shared::try_new(precompiler(unlimited())).expect("memory");
