@@ -660,13 +660,14 @@ typedef struct hob_pipeline_library_desc {
     /// Directory of the user's cache and of bans. Default empty: nothing outlives the process. It must not be that of a
     /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
     hob_str directory;
-    /// A new file that records the first uses of pipelines in this run, for the next build of the game. An existing file
+    /// A new file that records the pipelines of this run at their first use, and how often they are used, for the next build of the game. An existing file
     /// is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe". Default empty: no recording.
     hob_str recording;
     /// The driver and device, which bans belong to. NULL: unknown.
     const hob_environment *environment;
     /// Compiles in its background, one pipeline at a time, and is kept alive by the library. NULL: only
-    /// hob_pipeline_library_compile and hob_pipeline_library_wait compile.
+    /// hob_pipeline_library_compile and hob_pipeline_library_wait compile, and only hob_pipeline_library_flush and
+    /// hob_pipeline_library_destroy write files.
     const hob_executor *executor;
     /// The file system of the directory; copied. NULL: the operating system's.
     const hob_file_io *file_io;
@@ -684,7 +685,8 @@ typedef struct hob_pipeline_library_desc {
     /// must always give the same answer. Calls of the library inside it return HOB_RESULT_BUSY. NULL: a pipeline is selected if
     /// `(mask & current) == current`.
     uint32_t (*compare)(void *user_data, const hob_pipeline_mask *mask, const hob_pipeline_mask *current);
-    /// Called exactly once, after the last of the other callbacks. May be NULL.
+    /// Called exactly once, after the last of the other callbacks and before hob_pipeline_library_destroy returns. May be
+    /// NULL.
     void (*release)(void *user_data);
     /// The first current mask. NULL: no bits, which select all pipelines.
     const hob_pipeline_mask *mask;
@@ -866,7 +868,7 @@ typedef enum hob_pipeline_decision {
 } hob_pipeline_decision;
 
 /// Adds a group: the pipelines of one object, such as those of its passes.
-/// At most 4096. A key that no cache has counts as missing until hob_pipeline_library_add. HOB_RESULT_LIMIT_EXCEEDED: too
+/// A group has at most 4096 keys. A key that no cache has counts as missing until hob_pipeline_library_add. HOB_RESULT_LIMIT_EXCEEDED: too
 /// many keys. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_add_group(
     const hob_pipeline_library *library, const hob_fingerprint *keys, size_t key_stride, size_t key_count,
@@ -880,6 +882,9 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_remove_group(
 /// Decides how to draw the object of a group in this frame.
 /// The first call for a group that is not ready requests its missing pipelines. With HOB_PIPELINE_POLICY_WAIT the call
 /// waits up to `timeout_us` microseconds for other threads that compile; otherwise it takes no lock and waits for nothing.
+///
+/// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
+///
 /// Returns HOB_PIPELINE_DECISION_SKIP after a failure, such as an unknown group, and HOB_PIPELINE_DECISION_DRAW if the
 /// library is switched off. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_decision hob_pipeline_library_decide(
@@ -1080,7 +1085,8 @@ typedef struct hob_pipeline_build_report {
 /// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name the
 /// first rejected pipelines. `out_report` may be NULL.
 ///
-/// HOB_RESULT_NOT_FOUND: stable files were given, and no graphics pipeline could be built. HOB_RESULT_MALFORMED: a file
+/// HOB_RESULT_NOT_FOUND: stable files were given, and none of their graphics pipelines could be built, or
+/// nothing at all. HOB_RESULT_MALFORMED: a file
 /// is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before.
 /// Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_build(

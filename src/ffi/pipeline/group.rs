@@ -56,7 +56,7 @@ pub enum hob_pipeline_decision {
 }
 
 /// Adds a group: the pipelines of one object, such as those of its passes.
-/// At most 4096. A key that no cache has counts as missing until hob_pipeline_library_add. HOB_RESULT_LIMIT_EXCEEDED: too
+/// A group has at most 4096 keys. A key that no cache has counts as missing until hob_pipeline_library_add. HOB_RESULT_LIMIT_EXCEEDED: too
 /// many keys. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_add_group(
@@ -91,6 +91,9 @@ pub extern "C" fn hob_pipeline_library_remove_group(
 /// Decides how to draw the object of a group in this frame.
 /// The first call for a group that is not ready requests its missing pipelines. With HOB_PIPELINE_POLICY_WAIT the call
 /// waits up to `timeout_us` microseconds for other threads that compile; otherwise it takes no lock and waits for nothing.
+///
+/// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
+///
 /// Returns HOB_PIPELINE_DECISION_SKIP after a failure, such as an unknown group, and HOB_PIPELINE_DECISION_DRAW if the
 /// library is switched off. Threads: shared.
 #[entry(shared, experimental)]

@@ -139,13 +139,14 @@ pub struct hob_pipeline_library_desc {
     /// Directory of the user's cache and of bans. Default empty: nothing outlives the process. It must not be that of a
     /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
     pub directory: hob_str,
-    /// A new file that records the first uses of pipelines in this run, for the next build of the game. An existing file
+    /// A new file that records the pipelines of this run at their first use, and how often they are used, for the next build of the game. An existing file
     /// is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe". Default empty: no recording.
     pub recording: hob_str,
     /// The driver and device, which bans belong to. NULL: unknown.
     pub environment: *const hob_environment,
     /// Compiles in its background, one pipeline at a time, and is kept alive by the library. NULL: only
-    /// hob_pipeline_library_compile and hob_pipeline_library_wait compile.
+    /// hob_pipeline_library_compile and hob_pipeline_library_wait compile, and only hob_pipeline_library_flush and
+    /// hob_pipeline_library_destroy write files.
     pub executor: *const hob_executor,
     /// The file system of the directory; copied. NULL: the operating system's.
     pub file_io: *const hob_file_io,
@@ -165,7 +166,8 @@ pub struct hob_pipeline_library_desc {
     pub compare: Option<
         extern "C" fn(user_data: *mut c_void, mask: *const hob_pipeline_mask, current: *const hob_pipeline_mask) -> u32,
     >,
-    /// Called exactly once, after the last of the other callbacks. May be NULL.
+    /// Called exactly once, after the last of the other callbacks and before hob_pipeline_library_destroy returns. May be
+    /// NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
     /// The first current mask. NULL: no bits, which select all pipelines.
     pub mask: *const hob_pipeline_mask,

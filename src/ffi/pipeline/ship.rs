@@ -213,7 +213,8 @@ pub struct hob_pipeline_build_report {
 /// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name the
 /// first rejected pipelines. `out_report` may be NULL.
 ///
-/// HOB_RESULT_NOT_FOUND: stable files were given, and no graphics pipeline could be built. HOB_RESULT_MALFORMED: a file
+/// HOB_RESULT_NOT_FOUND: stable files were given, and none of their graphics pipelines could be built, or
+/// nothing at all. HOB_RESULT_MALFORMED: a file
 /// is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before.
 /// Threads: any.
 #[entry(any, nullable(out_report), experimental)]

@@ -84,6 +84,8 @@ pub struct Build<'a> {
     choices: Choices,
     forms: Forms,
     table: Table,
+    /// Whether the stable files have a graphics pipeline.
+    has_graphics: bool,
     report: BuildReport,
     encoded: Vec<u8>,
 }
@@ -104,6 +106,7 @@ impl<'a> Build<'a> {
             choices: Choices::default(),
             forms: Forms::default(),
             table: Table::default(),
+            has_graphics: false,
             report: BuildReport { key_lines: keys.len() as u64, ..BuildReport::default() },
             encoded: Vec::new(),
         })
@@ -149,6 +152,7 @@ impl<'a> Build<'a> {
 
     fn add_pipeline(&mut self, pipeline: &StablePipeline<'_>) -> Result<()> {
         self.report.stable += 1;
+        self.has_graphics |= pipeline.kind == PipelineKind::Graphics;
         if let Some(place) = self.choices.find(pipeline, self.keys)? {
             let shader = &pipeline.shaders[place];
             let key = try_string(shader.keys.clone().next().unwrap_or_default())?;
@@ -243,7 +247,8 @@ impl<'a> Build<'a> {
     }
 
     /// Write the cache, in place of one at `path`. An error leaves that file as it was. Without any stable file, the
-    /// cache has the compute pipelines alone. Files without any graphics pipeline are an error.
+    /// cache has the compute pipelines alone. It is an error if the
+    /// files have graphics pipelines and none can be built, or if nothing can be built.
     pub fn finish(mut self, io: &SharedIo, path: &Path) -> Result<BuildReport> {
         self.combine()?;
         if self.options.adds_compute {
@@ -260,7 +265,10 @@ impl<'a> Build<'a> {
             report.written[kind] += 1;
         }
         report.is_compute_only = report.files == 0 && report.skipped.is_empty();
-        if report.written[0] == 0 && !report.is_compute_only {
+        // Recordings of compute or ray tracing alone need no graphics pipeline.
+        let is_missing =
+            if self.has_graphics { report.written[0] == 0 } else { report.total() == report.added_compute };
+        if is_missing && !report.is_compute_only {
             return Err(nothing_built(&report));
         }
         let mut out = Vec::new();
@@ -310,14 +318,23 @@ impl<'a> Build<'a> {
     }
 }
 
-/// The error for files without any graphics pipeline.
+/// The error for a build without pipelines.
 fn nothing_built(report: &BuildReport) -> Error {
     let (files, skipped, rejected) = (report.files, report.skipped.len(), report.rejected.len());
+    if let (0, Some(Skipped { reason, .. })) = (files, report.skipped.first()) {
+        return error!(
+            NotFound,
+            "no graphics pipeline could be built: all {skipped} stable files are skipped, the first because {reason}"
+        );
+    }
+    if report.stable == 0 {
+        return error!(NotFound, "no pipeline could be built: the {files} stable files are empty: record again");
+    }
     let filtered = report.sanitised.map_or(0, |counts| counts.before - counts.after());
     error!(
         NotFound,
-        "no graphics pipeline could be built: {files} stable files, {skipped} skipped; {rejected} pipelines have no shader in \
-         this build, {filtered} were filtered out: check the key map and the states"
+        "no graphics pipeline could be built: of {files} stable files, {rejected} pipelines have no shader in this build, \
+         {filtered} were filtered out: check the key map and the states"
     )
 }
 

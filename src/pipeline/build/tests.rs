@@ -558,3 +558,26 @@ fn stable_and_built_files_match_the_golden_ones() {
         assert_eq!(std::fs::read(&path).expect("the file is checked in"), bytes, "{name}");
     }
 }
+
+#[test]
+fn recordings_of_compute_alone_become_a_cache() {
+    let compute = Description {
+        kind: PipelineKind::Compute,
+        schema: Schema(7),
+        state: vec![1],
+        shaders: vec![ShaderRef { stage: COMPUTE, hash: hash(3) }],
+    };
+    let map = keys([(3, COMPUTE, "c".into())]);
+    let file = stable(1, std::slice::from_ref(&compute), &map, 3);
+    let (bytes, report) = built(std::slice::from_ref(&file), &map, BuildOptions::default()).expect("a pipeline");
+    assert_eq!((report.written, report.added_compute), ([0, 1, 0], 0));
+    assert_eq!(listed(&bytes).0.into_keys().collect::<Vec<_>>(), [compute.borrow().key()]);
+    // Nothing of the recording is in this build: an added pipeline does not hide that.
+    let other = keys([(4, COMPUTE, "d".into())]);
+    let why = built(&[file], &other, BuildOptions::default()).expect_err("no shader of the recording");
+    assert_eq!(why.code(), Code::NotFound);
+    let why = built(&[stable(1, &[], &map, 3)], &map, BuildOptions::default()).expect_err("an empty recording");
+    assert!(why.sentence().contains("record again"), "{why}");
+    let why = built(&[stable(1, &[compute], &map, 5)], &map, BuildOptions::default()).expect_err("another API");
+    assert!(why.sentence().contains("skipped") && why.sentence().contains("graphics API 5"), "{why}");
+}

@@ -299,7 +299,11 @@ impl Core {
 
     /// Change the masks, and select again which pipelines are compiled.
     pub fn set_masks(&self, masks: precompile::CurrentMasks) -> Result<()> {
+        let before = self.mask();
         self.precompiler.set_masks(masks)?;
+        if before != masks.regular {
+            self.saving.count_uses(&self.known, self.precompiler.len(), before)?;
+        }
         for (word, bits) in self.mask.iter().zip(masks.regular.0) {
             word.store(bits, Relaxed);
         }
@@ -330,8 +334,9 @@ impl Core {
 
     /// Write what waits to be kept, on this thread, and wait for the disk.
     pub fn flush(&self) -> Result<()> {
+        self.saving.count_uses(&self.known, self.precompiler.len(), self.mask())?;
         self.save()?;
-        self.saving.flush(&self.known, &self.precompiler)
+        self.saving.flush()
     }
 
     /// Bytes held.
@@ -484,6 +489,10 @@ impl Library {
     /// inside a callback of the host, where it would wait for itself.
     pub fn close(&self) -> Result<()> {
         self.workers.close()?;
+        // A task that runs has the library for a moment, and ends soon, because it cannot enter the host any more.
+        while Shared::owners(&self.0) > 1 {
+            std::thread::sleep(Duration::from_micros(50));
+        }
         if let Err(why) = self.flush() {
             host_log(Level::Warning, format_args!("{why}"));
         }

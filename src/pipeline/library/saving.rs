@@ -8,7 +8,7 @@ use super::push_if_room;
 use crate::base::{Result, Text, error, try_push};
 use crate::pipeline::precompile::Precompiler;
 use crate::pipeline::recording::{FirstUse, LaterUses, Recorder};
-use crate::pipeline::{Loaded, Mask, UserCache, UserEntry};
+use crate::pipeline::{Loaded, Mask, MaskSet, UserCache, UserEntry};
 
 /// First uses that wait to be noted. More are dropped without a recording: their entries of the user's cache age sooner.
 /// With a recording the list grows.
@@ -23,9 +23,27 @@ struct First {
     is_new: bool,
 }
 
+/// Uses of a pipeline after its first one, while a mask was the current one.
+#[derive(Clone, Copy)]
+struct Later {
+    index: u32,
+    times: u64,
+    mask: Mask,
+    /// The pipeline was not used with that mask before, in this run.
+    is_new_mask: bool,
+}
+
+/// The uses of a pipeline that have a mask.
+#[derive(Default)]
+struct Counted {
+    uses: u64,
+    masks: MaskSet,
+}
+
 #[derive(Default)]
 struct Waiting {
     first: Vec<First>,
+    later: Vec<Later>,
     /// How many of them no cache had.
     new: usize,
     /// Pipelines that were lost because memory ran out.
@@ -39,8 +57,6 @@ struct Waiting {
 struct Files {
     cache: Option<UserCache>,
     recorder: Option<Recorder>,
-    /// Pipelines in the recording, and the uses that it has.
-    recorded: Vec<(First, u64)>,
     is_read_only: bool,
 }
 
@@ -48,6 +64,8 @@ struct Files {
 #[derive(Default)]
 pub struct Saving {
     waiting: Mutex<Waiting>,
+    /// By index.
+    counted: Mutex<Vec<Counted>>,
     /// Held while files are written.
     files: Mutex<Files>,
     is_on: bool,
@@ -66,8 +84,8 @@ impl Saving {
         if is_on {
             waiting.first.try_reserve_exact(USES)?;
         }
-        let files = Files { cache, recorder, recorded: Vec::new(), is_read_only };
-        Ok(Self { waiting: Mutex::new(waiting), files: Mutex::new(files), is_on, is_recording })
+        let files = Files { cache, recorder, is_read_only };
+        Ok(Self { waiting: Mutex::new(waiting), files: Mutex::new(files), is_on, is_recording, ..Self::default() })
     }
 
     /// The effect of `work` on the user's cache. Nothing without a cache.
@@ -98,11 +116,41 @@ impl Saving {
         }
     }
 
+    /// The uses of the first `count` pipelines since the last call had this mask. It changes now, or they are written.
+    pub fn count_uses(&self, known: &Known, count: usize, mask: Mask) -> Result<()> {
+        if !self.is_on {
+            return Ok(());
+        }
+        let counted = &mut *locked(&self.counted);
+        counted.try_reserve(count.saturating_sub(counted.len()))?;
+        counted.resize_with(count.max(counted.len()), Counted::default);
+        let mut later = Vec::new();
+        later.try_reserve(count)?;
+        let found = (0..).zip(counted).try_for_each(|(index, counted)| {
+            let uses = known.uses.uses(index);
+            let is_first = counted.uses == 0;
+            // The first use is written on its own.
+            let times = uses.saturating_sub(counted.uses).saturating_sub(is_first.into());
+            if uses > counted.uses {
+                let is_new_mask = counted.masks.insert(mask)? && !is_first;
+                counted.uses = uses;
+                if times > 0 {
+                    later.push(Later { index, times, mask, is_new_mask });
+                }
+            }
+            Ok(())
+        });
+        let mut waiting = locked(&self.waiting);
+        waiting.later.try_reserve(later.len())?;
+        waiting.later.append(&mut later);
+        found
+    }
+
     /// Whether something should be written now.
     pub fn has_work(&self) -> bool {
         self.is_on && {
             let waiting = locked(&self.waiting);
-            !waiting.has_failed && (waiting.new > 0 || waiting.first.len() > USES / 2)
+            !waiting.has_failed && (waiting.new > 0 || waiting.first.len() > USES / 2 || !waiting.later.is_empty())
         }
     }
 
@@ -113,7 +161,9 @@ impl Saving {
             // Nothing is allocated here, so that a frame waits for some instructions at most.
             let mut waiting = locked(&self.waiting);
             if waiting.first.is_empty() {
-                return Ok(());
+                let later = std::mem::take(&mut waiting.later);
+                drop(waiting);
+                return self.write_later(files, precompiler, later);
             }
             // Uses come first, so that eviction for a new pipeline sees them.
             let used =
@@ -135,9 +185,23 @@ impl Saving {
         }
     }
 
-    /// Record how often pipelines were used, and wait until everything written is on the disk.
-    pub fn flush(&self, known: &Known, precompiler: &Precompiler) -> Result<()> {
-        locked(&self.files).flush(known, precompiler)?;
+    /// Write later uses. Their pipelines are written.
+    fn write_later(&self, files: &mut Files, precompiler: &Precompiler, mut later: Vec<Later>) -> Result<()> {
+        let written = files.write_later(precompiler, &later);
+        if written.is_err() {
+            let mut waiting = locked(&self.waiting);
+            waiting.has_failed = true;
+            match waiting.later.try_reserve(later.len()) {
+                Ok(()) => waiting.later.append(&mut later),
+                Err(_) => waiting.lost += later.len() as u64,
+            }
+        }
+        written
+    }
+
+    /// Wait until everything written is on the disk.
+    pub fn flush(&self) -> Result<()> {
+        locked(&self.files).flush()?;
         match std::mem::take(&mut locked(&self.waiting).lost) {
             0 => Ok(()),
             lost => Err(error!(OutOfMemory, "{lost} pipelines were not kept or recorded: out of memory")),
@@ -173,25 +237,28 @@ impl Files {
             }
         }
         if let Some(recorder) = &mut self.recorder {
-            self.recorded.try_reserve(1)?;
             let description = description.borrow();
             recorder.record(&FirstUse { key, description, mask: first.mask, frame: frame.into(), build_us })?;
-            self.recorded.push((first, 1));
         }
         Ok(())
     }
 
-    fn flush(&mut self, known: &Known, precompiler: &Precompiler) -> Result<()> {
-        if let Some(recorder) = &mut self.recorder {
-            let mut later = Vec::new();
-            for (first, recorded) in &mut self.recorded {
-                let times = known.uses.uses(first.index).saturating_sub(*recorded);
-                if let Some(key) = precompiler.key(first.index).filter(|_| times > 0) {
-                    try_push(&mut later, LaterUses { key, times, mask: first.mask })?;
-                    *recorded += times;
-                }
+    fn write_later(&mut self, precompiler: &Precompiler, later: &[Later]) -> Result<()> {
+        let mut uses = Vec::new();
+        for &Later { index, times, mask, is_new_mask } in later {
+            let Some(key) = precompiler.key(index) else { continue };
+            if let Some(cache) = self.cache.as_mut().filter(|_| is_new_mask && !self.is_read_only) {
+                cache.note_use(&key, mask)?;
             }
-            recorder.record_uses(&later)?;
+            if self.recorder.is_some() {
+                try_push(&mut uses, LaterUses { key, times, mask })?;
+            }
+        }
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.record_uses(&uses))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if let Some(recorder) = &mut self.recorder {
             recorder.sync()?;
         }
         self.cache.as_mut().filter(|_| !self.is_read_only).map_or(Ok(()), UserCache::flush)

@@ -477,3 +477,52 @@ fn mask_of_a_use_selects_the_pipeline_at_the_next_start() {
     assert_eq!(opened(with(2), 0).state(&key(1)), State::Queued);
     assert_eq!(opened(with(1), 0).state(&key(1)), State::Queued);
 }
+
+/// A run plays an area after another one. The pipelines of both areas have both masks, in the recording and in the user's
+/// cache.
+#[test]
+fn later_uses_have_the_mask_of_their_time() {
+    use crate::pipeline::recording::{Merged, Recording};
+    let (disk, driver) = (FaultDisk::default(), driver());
+    disk.write(Path::new("cache/other"), b"");
+    let masks = |bits| CurrentMasks { regular: Mask::of_bits(bits), ..CurrentMasks::default() };
+    let with = |bits, recording: Option<&str>| {
+        let precompile = precompile::Options { masks: masks(bits), ..precompile::Options::default() };
+        Options { precompile, recording: recording.map(PathBuf::from), ..on(&disk, &driver) }
+    };
+    let library = opened(with(1, Some("cache/run.rec.hobpipe")), 0);
+    for number in [1, 2] {
+        library.add(description(number).borrow(), 1).expect("memory");
+        library.use_pipeline(&key(number));
+    }
+    library.set_masks(masks(2)).expect("memory");
+    for _ in 0..5 {
+        library.use_pipeline(&key(1));
+    }
+    library.set_masks(masks(2)).expect("memory");
+    library.set_masks(masks(4)).expect("memory");
+    library.add(description(3).borrow(), 1).expect("memory");
+    library.flush().expect("there is space");
+    library.close().expect("no callback");
+    drop(library);
+
+    let recording =
+        Recording::open(&share(disk.process()).unwrap(), Path::new("cache/run.rec.hobpipe")).expect("written");
+    let mut merged = Merged::default();
+    assert_eq!(merged.add(&recording).expect("memory").damaged, 0);
+    let mut found = BTreeMap::new();
+    let noted = merged.for_each(|pipeline| {
+        let masks: Vec<u64> = pipeline.uses.masks.as_slice().iter().map(Mask::bits).collect();
+        found.insert(pipeline.key, (masks, pipeline.uses.times));
+        Ok(())
+    });
+    noted.expect("memory");
+    let wanted = [(1, vec![1, 2], 7), (2, vec![1], 2), (3, vec![4], 1)];
+    assert_eq!(found, wanted.into_iter().map(|(number, masks, times)| (key(number), (masks, times))).collect());
+
+    let queued = |bits| {
+        let library = opened(with(bits, None), 0);
+        [1, 2, 3].map(|number| library.state(&key(number)) == State::Queued)
+    };
+    assert_eq!([queued(1), queued(2), queued(4)], [[true, true, false], [true, false, false], [false, false, true]]);
+}

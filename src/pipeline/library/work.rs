@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::{Core, Library};
-use crate::base::{Level, Result, Shared, error, host_log, thread_number, try_push};
+use crate::base::{Level, Result, Shared, WeakShared, error, host_log, thread_number, try_push};
 use crate::executor::{Context, Deadline, Executor, Priority, Stopwatch, try_task};
 use crate::pipeline::precompile::{Job, Outcome};
 use crate::pipeline::{Description, PipelineKey};
@@ -50,7 +50,7 @@ struct Inside {
     /// Their numbers.
     threads: Vec<usize>,
     is_closed: bool,
-    /// A task keeps the library alive, and the library the executor. So closing takes the executor away.
+    /// Closing takes it away, so that no task is posted any more.
     executor: Option<Executor>,
 }
 
@@ -162,9 +162,13 @@ impl Core {
 
     /// Compile a job.
     pub(super) fn compile(&self, job: &Job) -> Built {
+        // Also while the job is finished, which may call the host.
+        let entered = self.workers.enter();
         let mut running =
             Running { library: self, job, outcome: Outcome::Cancelled, watch: Stopwatch::begin(), noted: None };
-        let Some(_entered) = self.workers.enter() else { return Built::Cancelled };
+        if entered.is_none() {
+            return Built::Cancelled;
+        }
         let Some(description) = self.known.description(job.index) else {
             running.outcome = Outcome::Failed;
             return Built::Failed;
@@ -193,6 +197,13 @@ impl Core {
         self.precompiler.has_job() || self.saving.has_work()
     }
 
+    /// A task does not keep the library alive: closing would have to wait for its turn.
+    fn begin_in_background(core: &WeakShared<Self>, context: &Context<'_>) {
+        if let Some(core) = core.upgrade() {
+            Self::work_in_background(core, context);
+        }
+    }
+
     /// One piece of background work. Other tasks of the queue come between two pieces.
     fn work_in_background(core: Shared<Self>, context: &Context<'_>) {
         let built = core.compile_one();
@@ -205,8 +216,8 @@ impl Core {
         // A cancelled pipeline waits for the next frame.
         let goes_on = built != Some(Built::Cancelled) && !context.is_ending();
         if goes_on && core.has_work() && !core.workers.is_posted.swap(true, AcqRel) {
-            let again = core.clone();
-            let task = try_task(|| move |context: &Context<'_>| Self::work_in_background(again, context));
+            let again = Shared::downgrade(&core);
+            let task = try_task(|| move |context: &Context<'_>| Self::begin_in_background(&again, context));
             if task.and_then(|task| context.post(task, Priority::Low, TASK)).is_err() {
                 core.workers.is_posted.store(false, Release);
             }
@@ -221,8 +232,8 @@ impl Library {
             return;
         }
         let executor = self.workers.inside().executor.clone();
-        let core = self.0.clone();
-        let make = || try_task(|| move |context: &Context<'_>| Core::work_in_background(core, context));
+        let core = Shared::downgrade(&self.0);
+        let make = || try_task(|| move |context: &Context<'_>| Core::begin_in_background(&core, context));
         let is_posted = executor.is_some_and(|executor| executor.post_callback(Priority::Low, TASK, make).is_ok());
         // Without the background, calls of `compile_one` do the work.
         if !is_posted {
