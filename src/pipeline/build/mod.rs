@@ -328,7 +328,11 @@ fn nothing_built(report: &BuildReport) -> Error {
         );
     }
     if report.stable == 0 {
-        return error!(NotFound, "no pipeline could be built: the {files} stable files are empty: record again");
+        return error!(
+            NotFound,
+            "no graphics pipeline could be built: the {files} stable files are empty: record again, or expand the recordings \
+             with the keys of their build"
+        );
     }
     let filtered = report.sanitised.map_or(0, |counts| counts.before - counts.after());
     error!(
