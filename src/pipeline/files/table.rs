@@ -18,7 +18,7 @@ pub struct Row {
     chunk: u32,
     begin: u32,
     length: u32,
-    /// Bits of a source's own, which start as 0.
+    /// The common masks that it has, for a merge of recordings. At first 0.
     pub bits: u64,
     /// How it was used.
     pub uses: UseData,

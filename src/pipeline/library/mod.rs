@@ -299,11 +299,12 @@ impl Core {
 
     /// Change the masks, and select again which pipelines are compiled.
     pub fn set_masks(&self, masks: precompile::CurrentMasks) -> Result<()> {
+        // First, so that a failure changes no mask.
         let before = self.mask();
-        self.precompiler.set_masks(masks)?;
         if before != masks.regular {
             self.saving.count_uses(&self.known, self.precompiler.len(), before)?;
         }
+        self.precompiler.set_masks(masks)?;
         for (word, bits) in self.mask.iter().zip(masks.regular.0) {
             word.store(bits, Relaxed);
         }

@@ -141,8 +141,10 @@ impl Saving {
             Ok(())
         });
         let mut waiting = locked(&self.waiting);
-        waiting.later.try_reserve(later.len())?;
-        waiting.later.append(&mut later);
+        match waiting.later.try_reserve(later.len()) {
+            Ok(()) => waiting.later.append(&mut later),
+            Err(_) => waiting.lost += later.len() as u64,
+        }
         found
     }
 

@@ -17,8 +17,8 @@ pub struct MergedPipeline<'a> {
     pub uses: &'a UseData,
 }
 
-/// First uses that are merged together. Merging one waits for memory several times. The steps of a batch are short loops,
-/// in which the processor waits for many at once: 2.5 times as fast as one after the other.
+/// First uses that are merged together. Merging one waits for memory several times. The steps of a batch are short
+/// loops, so the processor waits for many at once.
 const BATCH: usize = 64;
 
 /// A first use of a batch.
