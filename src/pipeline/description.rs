@@ -18,8 +18,32 @@ pub const MAX_STATE: usize = 1 << 20;
 pub type PipelineKey = Fingerprint;
 
 /// SHA-1 of a shader's bytecode, as in Unreal's shader libraries; or the first 20 bytes of another hash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ShaderHash(pub [u8; 20]);
+
+impl ShaderHash {
+    /// The number that its bytes are, the first one highest. Comparing two needs no call of a library.
+    #[inline]
+    fn number(&self) -> (u64, u64, u32) {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, rest @ ..] = self.0;
+        let middle = u64::from_be_bytes([i, j, k, l, m, n, o, p]);
+        (u64::from_be_bytes([a, b, c, d, e, f, g, h]), middle, u32::from_be_bytes(rest))
+    }
+}
+
+impl Ord for ShaderHash {
+    #[inline]
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for ShaderHash {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 /// The kind of a pipeline. Existing numbers never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -193,6 +193,20 @@ pub struct LogScan {
     pub is_truncated: bool,
 }
 
+/// Where the next part of a file begins: by default at its first record.
+#[derive(Clone, Copy, Debug)]
+pub struct LogPosition {
+    at: ScanPosition,
+    /// What was skipped before.
+    lost: LogScan,
+}
+
+impl Default for LogPosition {
+    fn default() -> Self {
+        Self { at: ScanPosition::after(HEADS as u64), lost: LogScan::default() }
+    }
+}
+
 /// A file that can be read from begin to end, as often as wanted. Holds 256 KiB while it is read, or its longest
 /// record.
 pub struct LogReader {
@@ -254,31 +268,52 @@ impl LogReader {
     /// Pass all whole records to `each`, in order, until it returns false.
     pub fn for_each(&self, mut each: impl FnMut(&LogRecord, &[u8]) -> Result<bool>) -> Result<LogScan> {
         let mut stopped = false;
-        let (mut budget, mut too_long) = (u64::MAX, 0);
-        let limits = ScanLimits { segment: u64::MAX, entry: LONGEST_RECORD as u32 };
-        let visit = |_, header: &Header, payload: &[u8]| {
-            if header.form != Form::Plain || header.stored as usize != payload.len() {
-                too_long += 1;
-                return Ok(());
-            }
-            let Header { kind, key, stamp, build_us, .. } = *header;
-            if each(&LogRecord { kind, key, stamp, build_us }, payload)? {
+        let mut from = LogPosition::default();
+        let mut pass = |record: &LogRecord, payload: &[u8]| {
+            if each(record, payload)? {
                 return Ok(());
             }
             stopped = true;
             Err(Error::OUT_OF_MEMORY)
         };
-        let checks = Checks::new(None);
-        let from = ScanPosition::after(HEADS as u64);
-        let scanned = scan(&*self.file, &checks, self.seed, from, limits, &mut budget, visit);
-        match scanned {
-            Ok(scanned) => {
-                let end = self.file.length().map_err(|why| io_error("read", &self.path, &why))?;
-                Ok(LogScan { damaged: scanned.damaged + too_long, is_truncated: scanned.position.end < end })
-            }
-            Err(ScanError::Other(_)) if stopped => Ok(LogScan { damaged: too_long, is_truncated: false }),
-            Err(ScanError::Other(why)) => Err(why),
-            Err(ScanError::Io(why)) => Err(io_error("read", &self.path, &why)),
+        match self.read_on(&mut from, u64::MAX, &mut pass) {
+            Ok(scan) => Ok(scan.unwrap_or_default()),
+            Err(_) if stopped => Ok(from.lost),
+            Err(why) => Err(why),
         }
+    }
+
+    /// Pass the next whole records to `each`, in order: about `bytes` of them, and at least one. At the end of the file
+    /// returns what was skipped.
+    pub fn read_on(
+        &self,
+        from: &mut LogPosition,
+        mut bytes: u64,
+        mut each: impl FnMut(&LogRecord, &[u8]) -> Result<()>,
+    ) -> Result<Option<LogScan>> {
+        let too_long = &mut from.lost.damaged;
+        let limits = ScanLimits { segment: u64::MAX, entry: LONGEST_RECORD as u32 };
+        let visit = |_, header: &Header, payload: &[u8]| {
+            if header.form != Form::Plain || header.stored as usize != payload.len() {
+                *too_long += 1;
+                return Ok(());
+            }
+            let Header { kind, key, stamp, build_us, .. } = *header;
+            each(&LogRecord { kind, key, stamp, build_us }, payload)
+        };
+        let checks = Checks::new(None);
+        let scanned = match scan(&*self.file, &checks, self.seed, from.at, limits, &mut bytes, visit) {
+            Ok(scanned) => scanned,
+            Err(ScanError::Other(why)) => return Err(why),
+            Err(ScanError::Io(why)) => return Err(io_error("read", &self.path, &why)),
+        };
+        from.at = scanned.position;
+        from.lost.damaged += scanned.damaged;
+        if !scanned.is_done {
+            return Ok(None);
+        }
+        let end = self.file.length().map_err(|why| io_error("read", &self.path, &why))?;
+        from.lost.is_truncated = scanned.position.end < end;
+        Ok(Some(from.lost))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p hobgoblin-bench --bench pipeline_files` writes both sets of files to a temporary directory (about
 //! 4 GB), and prints the tables. Each merge runs in a process of its own, which `ulimit -v` gives no more than the memory
-//! that is promised.
+//! that is promised. `-- recordings` or `-- sample` prints one table.
 //!
 //! 1. *Recordings.* 5,000,000 entries of 534 bytes in 2,000 recordings become a stable file.
 //! 2. *The log of the Unreal Engine's documentation.* Its counts: key files, stable pipelines, rejected, merged, written.
@@ -30,6 +30,11 @@ fn main() {
     }
     let scratch = Scratch(std::env::temp_dir().join(format!("hobgoblin-pipeline-files-{}", std::process::id())));
     std::fs::create_dir_all(&scratch.0).expect("the temporary directory can be written");
-    recordings::print(&scratch.0.join("recordings"));
-    sample::print(&scratch.0.join("sample"));
+    let is_wanted = |name: &str| arguments.first().is_none_or(|only| only == name);
+    if is_wanted("recordings") {
+        recordings::print(&scratch.0.join("recordings"));
+    }
+    if is_wanted("sample") {
+        sample::print(&scratch.0.join("sample"));
+    }
 }

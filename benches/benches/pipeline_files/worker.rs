@@ -1,12 +1,12 @@
 //! A merge in a process of its own, with limited memory.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
 use hobgoblin::pipeline::Identity;
 use hobgoblin::pipeline::build::{Build, BuildOptions, BuildReport};
-use hobgoblin::pipeline::keys::{KeyMap, KeyMapBuilder};
+use hobgoblin::pipeline::keys::{KeyMap, KeyMapBuilder, Wanted};
 use hobgoblin::pipeline::recording::Recording;
 use hobgoblin::pipeline::stable::{Expanded, Expansion, StableFile};
 use hobgoblin::store::io::{OsIo, SharedIo, share};
@@ -55,41 +55,53 @@ pub fn key_map(directory: &Path, ending: &str) -> KeyMap {
     builder.finish().expect("there is memory")
 }
 
-/// The recordings of a directory as a stable file.
-pub fn expand(directory: &Path, keys: &KeyMap, out: &Path) -> Expanded {
+/// The recordings of a directory as a stable file, and the seconds of loading the keys.
+pub fn expand(directory: &Path, out: &Path) -> (Expanded, f64) {
     let mut expansion: Option<Expansion> = None;
     for path in files(directory, &[".rec.hobpipe"]) {
         let recording = Recording::open(&io(), &path).expect("it was written");
         let expansion = expansion.get_or_insert_with(|| Expansion::like(&recording).expect("there is memory"));
         assert!(expansion.add(&recording).expect("it fits"));
     }
-    expansion.expect("there are recordings").finish(keys, &io(), out).expect("it can be written")
+    let expansion = expansion.expect("there are recordings");
+    let (keys, seconds) = wanted(directory, &expansion.wanted().expect("there is memory"));
+    (expansion.finish(&keys, &io(), out).expect("it can be written"), seconds)
 }
 
-fn build(directory: &Path, keys: &KeyMap) -> BuildReport {
+fn build(directory: &Path) -> (BuildReport, f64) {
     let options = BuildOptions { combinations: 1024, ..BuildOptions::default() };
-    let mut build = Build::new(&identity(), "2", keys, options).expect("valid options");
-    for path in files(directory, &[".hobstable"]) {
-        assert!(build.add(&StableFile::open(&io(), &path).expect("it was written")).expect("it fits"));
-    }
-    build.finish(&io(), &directory.join("out.stable.hobpipe")).expect("it can be written")
+    let open = |path: PathBuf| StableFile::open(&io(), &path).expect("it was written");
+    let stable: Vec<StableFile> = files(directory, &[".hobstable"]).into_iter().map(open).collect();
+    let mut needed = options.wanted();
+    stable.iter().for_each(|file| Build::want(file, &mut needed).expect("there is memory"));
+    let (keys, seconds) = wanted(directory, &needed);
+    let mut build = Build::new(&identity(), "2", &keys, options).expect("valid options");
+    stable.iter().for_each(|file| assert!(build.add(file).expect("it fits")));
+    (build.finish(&io(), &directory.join("out.stable.hobpipe")).expect("it can be written"), seconds)
+}
+
+fn wanted(directory: &Path, wanted: &Wanted) -> (KeyMap, f64) {
+    let start = Instant::now();
+    let keys = KeyMap::load_wanted(&io(), &files(directory, &[".hobkeys"]), wanted).expect("they were written");
+    (keys, start.elapsed().as_secs_f64())
 }
 
 /// A worker: prints its times, then its result.
 pub fn run(role: &str, directory: &Path) {
     let start = Instant::now();
-    let keys = key_map(directory, ".hobkeys");
-    let loaded = start.elapsed().as_secs_f64();
-    let log = match role {
+    let (log, keys) = match role {
         "expand" => {
-            let Expanded { recordings, pipelines, stable, .. } =
-                expand(directory, &keys, &directory.join("out.hobstable"));
-            format!("{recordings} recordings, {pipelines} pipelines, {stable} stable pipelines\n")
+            let (expanded, keys) = expand(directory, &directory.join("out.hobstable"));
+            let Expanded { recordings, pipelines, stable, .. } = expanded;
+            (format!("{recordings} recordings, {pipelines} pipelines, {stable} stable pipelines\n"), keys)
         }
-        "build" => build(directory, &keys).log().expect("there is memory"),
+        "build" => {
+            let (report, keys) = build(directory);
+            (report.log().expect("there is memory"), keys)
+        }
         role => panic!("unknown role '{role}'"),
     };
-    println!("{loaded} {}\n{log}{}", start.elapsed().as_secs_f64(), peak());
+    println!("{keys} {}\n{log}{}", start.elapsed().as_secs_f64(), peak());
 }
 
 /// The peak of the address space, as Linux says it.

@@ -11,6 +11,7 @@ use crate::pipeline::files::{Cursor, Table};
 use crate::pipeline::keys::{KeyMap, NO_STAGE};
 use crate::pipeline::stable::StablePipeline;
 use crate::pipeline::{DescriptionRef, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
+use crate::store::hash;
 
 /// The shaders that a stable pipeline may have in this build.
 #[derive(Default)]
@@ -116,6 +117,13 @@ impl Choices {
     }
 }
 
+/// A name that is quick to find, and that different forms may share.
+fn short_name(encoded: &[u8]) -> Fingerprint {
+    let mut name = Fingerprint::default();
+    name.0[..8].copy_from_slice(&hash(encoded).to_le_bytes());
+    name
+}
+
 /// Stable pipelines, united if their shaders are the same in this build.
 #[derive(Default)]
 pub struct Forms {
@@ -128,9 +136,13 @@ impl Forms {
     pub fn add(&mut self, pipeline: &StablePipeline<'_>, choices: &Choices) -> Result<()> {
         self.encoded.clear();
         choices.encode(&mut self.encoded, pipeline)?;
-        let key = Fingerprint::of(&self.encoded);
-        if let Some(at) = self.table.find(&key) {
-            return self.table.row_mut(at).uses.merge(pipeline.uses);
+        let mut key = short_name(&self.encoded);
+        while let Some(at) = self.table.find(&key) {
+            if self.table.encoded(at) == self.encoded {
+                return self.table.row_mut(at).uses.merge(pipeline.uses);
+            }
+            // Another form has the same hash.
+            key = short_name(&key.0);
         }
         let mut uses = UseData::default();
         uses.merge(pipeline.uses)?;

@@ -24,9 +24,11 @@ mod tests;
 
 use std::path::Path;
 
-use super::files::{BUILT, Cursor, HEAD, Table, get_description, put_description, put_dimensions, put_text, put_uses};
+use super::files::{
+    BUILT, Cursor, HEAD, Row, Table, get_description, put_description, put_dimensions, put_text, put_uses,
+};
 use super::graphics::ComputeState;
-use super::keys::KeyMap;
+use super::keys::{KeyMap, Wanted};
 use super::stable::{StableFile, StablePipeline};
 use super::{DescriptionRef, Dimension, Identity, Mask, MaskSet, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
 use crate::base::{Code, Error, Result, error, try_format, try_push, try_string};
@@ -42,7 +44,7 @@ use sanitise::Sanitiser;
 
 /// Kind of a record with a pipeline.
 pub(super) const PIPELINE: u8 = 2;
-const CONTEXT: &str = "hobgoblin built pipelines 1";
+const CONTEXT: &str = "hobgoblin built pipelines 2";
 /// The stage of compute shaders: `HOB_SHADER_STAGE_COMPUTE`.
 const COMPUTE: u32 = 5;
 
@@ -70,6 +72,17 @@ pub struct BuildOptions {
 impl Default for BuildOptions {
     fn default() -> Self {
         Self { combinations: 64, adds_compute: true, compute_schema: Schema::OWN, sanitises: true }
+    }
+}
+
+impl BuildOptions {
+    /// What a build needs of the key maps besides [`Build::want`].
+    pub fn wanted(&self) -> Wanted {
+        let mut wanted = Wanted::default();
+        if self.adds_compute {
+            wanted.add_stage(COMPUTE);
+        }
+        wanted
     }
 }
 
@@ -107,9 +120,17 @@ impl<'a> Build<'a> {
             forms: Forms::default(),
             table: Table::default(),
             has_graphics: false,
-            report: BuildReport { key_lines: keys.len() as u64, ..BuildReport::default() },
+            report: BuildReport { key_lines: keys.total(), ..BuildReport::default() },
             encoded: Vec::new(),
         })
+    }
+
+    /// Add what [`add`](Self::add) will need of the key maps for this file.
+    pub fn want(file: &StableFile, wanted: &mut Wanted) -> Result<()> {
+        let scan = file.for_each(|pipeline, _| {
+            pipeline.shaders.iter().flat_map(|shader| shader.keys.clone()).try_for_each(|key| wanted.add_key(key))
+        });
+        scan.map(|_| ())
     }
 
     /// Add a stable file. False if it was skipped: it is for another game, shader format or graphics API, has other mask
@@ -274,13 +295,12 @@ impl<'a> Build<'a> {
         let mut out = Vec::new();
         let mut guid = Builder::new(CONTEXT);
         for &at in &order {
-            self.encode(at as usize, &mut out)?;
-            let key = self.table.row(at as usize).key;
-            guid.written(1, 0, |bytes| {
-                bytes.put(&key.0);
-                bytes.put(&out);
-            });
+            let Row { key, uses, .. } = self.table.row(at as usize);
+            out.try_reserve(key.0.len())?;
+            out.extend_from_slice(&key.0);
+            put_uses(&mut out, uses)?;
         }
+        guid.part(1, order.len() as u32, &out);
         let dimensions = self.dimensions.take().unwrap_or_default();
         let mut head = Vec::new();
         head.try_reserve(28)?;

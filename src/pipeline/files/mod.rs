@@ -12,7 +12,7 @@ use crate::base::{Code, Result, error, try_push};
 use crate::pipeline::{Identity, Mask, MaskSet};
 use crate::store::LogKind;
 
-pub use table::Table;
+pub use table::{Row, Table};
 pub use wire::{Cursor, get_description, get_uses, put_description, put_text, put_uses};
 
 /// A file of one run.

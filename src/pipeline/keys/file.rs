@@ -13,7 +13,9 @@ use crate::store::io::SharedIo;
 use crate::store::{LogReader, LogRecord, LogWriter, io_error};
 
 /// Kind of a record with lines.
-const BLOCK: u8 = 2;
+pub const BLOCK: u8 = 2;
+/// Bytes of a line in a block before the rest of its key.
+pub const LINE_HEAD: usize = 28;
 /// A block ends when it has this many bytes.
 const BLOCK_BYTES: usize = 32 << 10;
 
@@ -29,7 +31,7 @@ pub struct KeyFileInfo {
 }
 
 impl KeyFileInfo {
-    fn decode(record: &LogRecord, payload: &[u8]) -> Result<Option<Self>> {
+    pub(super) fn decode(record: &LogRecord, payload: &[u8]) -> Result<Option<Self>> {
         let mut cursor = Cursor(payload);
         let (Some(build), Some(format)) = (cursor.text(), cursor.text()) else { return Ok(None) };
         Ok(Some(Self { build: try_string(build)?, format: try_string(format)?, lines: record.stamp }))
@@ -42,7 +44,7 @@ impl KeyMap {
     pub fn load(io: &SharedIo, paths: &[PathBuf]) -> Result<Self> {
         let mut builder = KeyMapBuilder::default();
         for path in paths {
-            if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+            if is_csv(path) {
                 builder.add_csv_file(io, path)?;
                 continue;
             }
@@ -83,6 +85,11 @@ impl KeyMap {
     }
 }
 
+/// Whether a file is CSV, by its name.
+pub fn is_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+}
+
 fn put_line(out: &mut Vec<u8>, before: &str, line: &KeyLine<'_>) -> Result<()> {
     let shared = before.bytes().zip(line.key.bytes()).take_while(|(one, other)| one == other).count();
     let rest = &line.key.as_bytes()[shared..];
@@ -93,6 +100,32 @@ fn put_line(out: &mut Vec<u8>, before: &str, line: &KeyLine<'_>) -> Result<()> {
     out.extend_from_slice(&(rest.len() as u16).to_le_bytes());
     out.extend_from_slice(rest);
     Ok(())
+}
+
+/// A line in a block.
+pub struct EncodedLine<'a> {
+    pub hash: ShaderHash,
+    pub stage: u32,
+    /// Bytes that its key shares with the begin of the key before.
+    pub shared: usize,
+    /// The rest of its key.
+    pub rest: &'a [u8],
+}
+
+impl<'a> EncodedLine<'a> {
+    /// The line at the begin of these bytes. `None`: they are too few.
+    #[inline]
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_first_chunk::<LINE_HEAD>()?;
+        let [hash @ .., s0, s1, s2, s3, p0, p1, l0, l1] = *head;
+        let length = u16::from_le_bytes([l0, l1]).into();
+        Some(Self {
+            hash: ShaderHash(hash),
+            stage: u32::from_le_bytes([s0, s1, s2, s3]),
+            shared: u16::from_le_bytes([p0, p1]).into(),
+            rest: rest.get(..length)?,
+        })
+    }
 }
 
 impl KeyMapBuilder {
@@ -155,12 +188,8 @@ impl KeyMapBuilder {
 
     /// Add the next line of a block. False if the bytes are invalid.
     fn add_encoded(&mut self, cursor: &mut Cursor<'_>, key: &mut Vec<u8>) -> Result<bool> {
-        let mut parts = || {
-            let (hash, stage) = (cursor.array()?, cursor.u32()?);
-            let (shared, length) = (usize::from(cursor.u16()?), usize::from(cursor.u16()?));
-            Some((hash, stage, shared, cursor.take(length)?))
-        };
-        let Some((hash, stage, shared, rest)) = parts() else { return Ok(false) };
+        let Some(EncodedLine { hash, stage, shared, rest }) = EncodedLine::read(cursor.0) else { return Ok(false) };
+        cursor.0 = &cursor.0[LINE_HEAD + rest.len()..];
         if shared > key.len() || shared + rest.len() > MAX_KEY {
             return Ok(false);
         }
@@ -168,7 +197,7 @@ impl KeyMapBuilder {
         key.try_reserve(rest.len())?;
         key.extend_from_slice(rest);
         match std::str::from_utf8(key) {
-            Ok(key) if !key.is_empty() => self.add(&KeyLine { hash: ShaderHash(hash), stage, key }).map(|()| true),
+            Ok(key) if !key.is_empty() => self.add(&KeyLine { hash, stage, key }).map(|()| true),
             _ => Ok(false),
         }
     }

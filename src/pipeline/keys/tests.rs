@@ -1,14 +1,14 @@
 //! Key maps against a set in memory, as files and as CSV.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::base::Code;
 use crate::store::fault_io::FaultDisk;
-use crate::store::io::share;
+use crate::store::io::{SharedIo, share};
 use crate::testing::allocator::{with_allowance, with_failure};
 
 type Lines = BTreeSet<(String, [u8; 20], u32)>;
@@ -229,5 +229,107 @@ proptest! {
     #[test]
     fn any_bytes_are_csv_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300), piece in 1_usize..20) {
         _ = csv(&bytes, piece);
+    }
+}
+
+/// Files of a disk, and their paths.
+fn files(maps: &[Vec<u8>]) -> (SharedIo, Vec<PathBuf>) {
+    let disk = FaultDisk::default();
+    let paths: Vec<PathBuf> = (0..maps.len()).map(|number| format!("/k/{number}.hobkeys").into()).collect();
+    paths.iter().zip(maps).for_each(|(path, bytes)| disk.write(path, bytes));
+    (share(disk.process()).expect("memory"), paths)
+}
+
+#[test]
+fn wanted_lines_of_a_damaged_file_are_refused() {
+    let lines = some_lines(3000);
+    let good = written(&map(&lines));
+    let load = |bytes: &[u8]| {
+        let (io, paths) = files(&[written(&map(&some_lines(50))), bytes.to_vec()]);
+        KeyMap::load_wanted(&io, &paths, &Wanted::default()).map(|map| map.total())
+    };
+    assert_eq!(load(&good).expect("it is whole"), map(&lines).len() as u64);
+    for damage in 0..40 {
+        let mut bytes = good.clone();
+        match damage {
+            // The heads are twice in the file.
+            0..20 => bytes[HEAD_END + damage * (good.len() - HEAD_END) / 20 + 90] ^= 1,
+            _ => bytes.truncate(good.len() * (damage - 19) / 21),
+        }
+        let why = load(&bytes).expect_err("it is damaged");
+        assert_eq!(why.code(), Code::Malformed, "{damage}: {why}");
+        assert!(why.sentence().contains("1.hobkeys"), "{damage}: {why}");
+    }
+}
+
+/// After the heads of a file and the two records that describe it.
+const HEAD_END: usize = 64 + 2 * 96;
+
+#[test]
+fn lines_without_order_are_refused() {
+    let text = |number: u32| format!("Material{number}");
+    let lines: Vec<_> = (0..9).map(|number| ([number as u8; 20], 0, text(number))).collect();
+    let good = map(&lines);
+    // A file whose writer did not sort it. Its checks are right.
+    let bad = KeyMap { lines: good.lines.iter().rev().copied().collect(), ..map(&lines) };
+    for (map, is_good) in [(&good, true), (&bad, false)] {
+        let (io, paths) = files(&[written(map)]);
+        let loaded = KeyMap::load_wanted(&io, &paths, &Wanted::default());
+        assert_eq!(loaded.map(|map| map.total()).ok(), is_good.then_some(9));
+    }
+}
+
+proptest! {
+    /// Several maps with common lines, read as one. The even keys and shaders are wanted.
+    #[test]
+    fn wanted_lines_are_those_of_the_whole_map(
+        maps in prop::collection::vec(prop::collection::vec((0..60_u32, 0..60_u8, 0..4_usize), 0..400), 0..5),
+    ) {
+        let key = |number: u32| format!("Material{},{}", number / 3, "x".repeat(number as usize));
+        let shader = |number: u8| std::array::from_fn(|byte| if byte == 0 { number } else { 7 });
+        let line = |&(text, hash, stage): &(u32, u8, usize)| (shader(hash), [0, 4, 5, NO_STAGE][stage], key(text));
+        let bytes: Vec<_> = maps.iter().map(|lines| written(&map(&lines.iter().map(line).collect::<Vec<_>>()))).collect();
+        let (io, paths) = files(&bytes);
+        let all = KeyMap::load(&io, &paths).expect("whole");
+        let (mut keys, mut shaders) = (Wanted::default(), Wanted::default());
+        keys.add_stage(5);
+        for number in (0..60).step_by(2) {
+            keys.add_key(&key(number)).expect("memory");
+            shaders.add_shader(ShaderHash(shader(number as u8))).expect("memory");
+        }
+        let by_key = KeyMap::load_wanted(&io, &paths, &keys).expect("whole");
+        let by_shader = KeyMap::load_wanted(&io, &paths, &shaders).expect("whole");
+        prop_assert_eq!((by_key.total(), by_shader.total()), (all.len() as u64, all.len() as u64));
+        let is_wanted_key = |line: &KeyLine<'_>| (0..60).step_by(2).any(|number| key(number) == line.key);
+        let wanted: Vec<_> = all.lines().filter(|line| line.stage == 5 || is_wanted_key(line)).collect();
+        prop_assert!(by_key.lines().eq(wanted));
+        let wanted: Vec<_> = all.lines().filter(|line| line.hash.0[0] % 2 == 0).collect();
+        prop_assert!(by_shader.lines().eq(wanted));
+        for number in (0..60).step_by(2) {
+            let hash = ShaderHash(shader(number as u8));
+            prop_assert!(by_key.shaders_of(&key(number)).eq(all.shaders_of(&key(number))));
+            prop_assert!(by_shader.keys_of(hash).eq(all.keys_of(hash)));
+        }
+    }
+}
+
+#[test]
+fn map_of_wanted_lines_fails_without_memory_and_changes_nothing() {
+    let (io, paths) = files(&[written(&map(&some_lines(40))), written(&map(&some_lines(90)))]);
+    let mut wanted = Wanted::default();
+    wanted.add_key(&some_lines(1)[0].2).expect("memory");
+    wanted.add_stage(1);
+    let load = || KeyMap::load_wanted(&io, &paths, &wanted).map(|map| map.len());
+    let count = load().expect("memory");
+    for allowed in 0.. {
+        let failed = with_failure(allowed, load);
+        let starved = with_allowance(allowed, load);
+        for done in [&failed, &starved] {
+            assert!(done.as_ref().map_or_else(|why| why.code() == Code::OutOfMemory, |found| *found == count));
+        }
+        if starved.is_ok() {
+            assert!(allowed > 10);
+            break;
+        }
     }
 }

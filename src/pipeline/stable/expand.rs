@@ -7,7 +7,7 @@ use super::file::{Put, StableInfo, stable_key, write};
 use crate::base::{Result, error, try_push, try_string};
 use crate::fingerprint::Builder;
 use crate::pipeline::files::{Dimension, UseData, put_text};
-use crate::pipeline::keys::KeyMap;
+use crate::pipeline::keys::{KeyMap, Wanted};
 use crate::pipeline::recording::{Merged, MergedPipeline, Recording};
 use crate::pipeline::{Identity, PipelineKey, ShaderRef};
 use crate::store::io::SharedIo;
@@ -105,6 +105,16 @@ impl Expansion {
         self.runs_from = self.runs_from.min(run.started);
         self.runs_to = self.runs_to.max(run.started);
         Ok(true)
+    }
+
+    /// What [`finish`](Self::finish) needs of the key maps.
+    pub fn wanted(&self) -> Result<Wanted> {
+        let (mut wanted, mut shaders) = (Wanted::default(), Vec::new());
+        for at in 0..self.merged.len() {
+            let Some(pipeline) = self.merged.get(at, &mut shaders)? else { continue };
+            pipeline.description.shaders.iter().try_for_each(|shader| wanted.add_shader(shader.hash))?;
+        }
+        Ok(wanted)
     }
 
     /// Write the stable file, in place of one at `path`. An error leaves that file as it was.
