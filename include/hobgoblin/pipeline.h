@@ -985,7 +985,8 @@ typedef struct hob_pipeline_expand_report {
 } hob_pipeline_expand_report;
 
 /// Expresses the pipelines of recordings in the stable keys of their shaders, as a file.
-/// For build tools. Waits for files. Recordings of thousands of runs take 64 MiB besides the key map and the stable file.
+/// For build tools. Waits for files. Recordings of thousands of runs take 64 MiB besides the stable file. Key maps are
+/// held in part only, but CSV files as a whole.
 /// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
 /// HOB_RESULT_UNSUPPORTED: a recording is of another game, format, API, version, or set of mask dimensions than the

@@ -197,7 +197,7 @@ pub struct LogScan {
 #[derive(Clone, Copy, Debug)]
 pub struct LogPosition {
     at: ScanPosition,
-    /// What was skipped before.
+    /// Losses before it.
     lost: LogScan,
 }
 

@@ -15,7 +15,7 @@ use hobgoblin::pipeline::{Description, Mask, PipelineKind, Schema, ShaderHash, S
 use hobgoblin_bench::random::Random;
 
 use crate::floor;
-use crate::worker::{identity, io, key_map, limited};
+use crate::worker::{identity, io, limited};
 
 const GLOBAL_LINES: usize = 3_554;
 const LINES: usize = 3_833_694;
@@ -182,13 +182,10 @@ fn write(directory: &Path) {
 pub fn print(directory: &Path) {
     write(directory);
     let inputs = floor::files(directory, &[".hobkeys", ".hobstable"]);
-    let map = key_map(directory, ".hobkeys").memory_used() as u64;
-    // Besides 64 MiB and the key map, what becomes the cache of 16 MB.
-    let memory = 64 + map.div_ceil(1 << 20) + 16;
+    // 64 MiB, and the cache of 16 MB.
+    let memory = 64 + 16;
     let bytes = floor::read_and_hash(&inputs).0;
-    println!(
-        "the counts of the sample log: {bytes} bytes of files; key map {map} bytes; {memory} MiB of address space"
-    );
+    println!("the counts of the sample log: {bytes} bytes of files; {memory} MiB of address space");
     println!("    keys, s     all, s   floor, s      ratio");
     let mut log = String::new();
     for _ in 0..3 {

@@ -109,7 +109,6 @@ pub struct Built {
 
 pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
     let identity = Identity::new(&arguments.project, &arguments.format, arguments.api)?;
-    let (keys, key_files) = key_map(&arguments.keys, is_quiet)?;
     let (io, paths) = (files()?, expanded(&arguments.stable)?);
     let options = BuildOptions {
         combinations: arguments.combinations,
@@ -117,6 +116,11 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
         sanitises: !arguments.no_sanitising,
         ..BuildOptions::default()
     };
+    let mut wanted = options.wanted();
+    for path in &paths {
+        Build::want(&StableFile::open(&io, path)?, &mut wanted)?;
+    }
+    let (keys, key_files) = key_map(&arguments.keys, Some(&wanted), is_quiet)?;
     let mut build = Build::new(&identity, &arguments.game_version, &keys, options)?;
     let progress = Progress::new("building", paths.len() as u64, is_quiet);
     for path in &paths {

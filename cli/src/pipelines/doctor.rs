@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Diagnosis> {
     }
     let keys = match arguments.keys.is_empty() {
         true => None,
-        false => Some(key_map(&arguments.keys, is_quiet)?.0),
+        false => Some(key_map(&arguments.keys, None, is_quiet)?.0),
     };
     let fits = [check_api(&identity), check_identity(&caches, &refused), check_opened(&caches), check_written(&caches)];
     let is_unusable = fits.iter().any(|check| check.outcome == Outcome::Fail);

@@ -43,7 +43,7 @@ struct Unresolved {
 #[derive(Serialize)]
 pub struct Expanded {
     out: PathBuf,
-    key_lines: usize,
+    key_lines: u64,
     recordings: u64,
     /// Recordings of a run that was merged already.
     repeated: u64,
@@ -57,7 +57,6 @@ pub struct Expanded {
 }
 
 pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Expanded> {
-    let (keys, _) = key_map(&arguments.keys, is_quiet)?;
     let (io, paths) = (files()?, expanded(&arguments.recordings)?);
     let mut recordings = Vec::new();
     for path in paths {
@@ -83,6 +82,8 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Expanded> {
         Some(out) => out.clone(),
         None => file_name(&arguments.prefix, &identity)?.into(),
     };
+    drop(progress);
+    let (keys, _) = key_map(&arguments.keys, Some(&expansion.wanted()?), is_quiet)?;
     let report = expansion.finish(&keys, &io, &out)?;
     let unresolved = report.unresolved.iter().map(|found| Unresolved {
         pipeline: found.pipeline.to_string(),
@@ -91,7 +92,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Expanded> {
     });
     Ok(Expanded {
         out,
-        key_lines: keys.len(),
+        key_lines: keys.total(),
         recordings: report.recordings,
         repeated: report.repeated,
         pipelines: report.pipelines,

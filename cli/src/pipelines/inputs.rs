@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hobgoblin::pipeline::keys::{KeyMap, KeyMapBuilder};
+use hobgoblin::pipeline::keys::{KeyMap, Wanted};
 use hobgoblin::store::io::{OsIo, SharedIo, share};
 
 use crate::failure::{Failure, Result};
@@ -35,18 +35,15 @@ pub fn expanded(patterns: &[String]) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The key map of several files, and the number of their lines.
-pub fn key_map(patterns: &[String], is_quiet: bool) -> Result<(KeyMap, Vec<(PathBuf, u64)>)> {
-    let (io, mut builder, mut loaded) = (files()?, KeyMapBuilder::default(), Vec::new());
-    let paths = expanded(patterns)?;
-    let progress = Progress::new("reading keys", paths.len() as u64, is_quiet);
-    for path in paths {
-        let (_, lines) = builder.add_file(&io, &path)?;
-        if lines.damaged > 0 || lines.is_truncated {
-            return Err(Failure::File(format!("'{}' is damaged: export the keys again", path.display())));
-        }
-        loaded.push((path, lines.lines));
-        progress.step()?;
-    }
-    Ok((builder.finish()?, loaded))
+/// The key map of several files: all lines, or those that are wanted.
+pub fn key_map(patterns: &[String], wanted: Option<&Wanted>, is_quiet: bool) -> Result<(KeyMap, Vec<(PathBuf, u64)>)> {
+    let (io, paths) = (files()?, expanded(patterns)?);
+    let progress = Progress::unknown("reading keys", is_quiet);
+    let keys = match wanted {
+        Some(wanted) => KeyMap::load_wanted(&io, &paths, wanted)?,
+        None => KeyMap::load(&io, &paths)?,
+    };
+    progress.step()?;
+    let lines = paths.into_iter().zip(keys.file_lines().iter().copied()).collect();
+    Ok((keys, lines))
 }

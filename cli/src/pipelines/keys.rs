@@ -75,7 +75,7 @@ pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
             output.print(&Imported { out, lines, unique: map.len(), bytes })
         }
         Command::Export { keys, out } => {
-            let (map, _) = key_map(&keys, output.quiet)?;
+            let (map, _) = key_map(&keys, None, output.quiet)?;
             let mut to: Box<dyn Write> = match &out {
                 Some(path) => Box::new(BufWriter::new(File::create(path).map_err(|why| cannot_write(path, &why))?)),
                 None => Box::new(BufWriter::new(io::stdout().lock())),

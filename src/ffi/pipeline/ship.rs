@@ -78,7 +78,8 @@ pub struct hob_pipeline_expand_report {
 }
 
 /// Expresses the pipelines of recordings in the stable keys of their shaders, as a file.
-/// For build tools. Waits for files. Recordings of thousands of runs take 64 MiB besides the key map and the stable file.
+/// For build tools. Waits for files. Recordings of thousands of runs take 64 MiB besides the stable file. Key maps are
+/// held in part only, but CSV files as a whole.
 /// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
 /// HOB_RESULT_UNSUPPORTED: a recording is of another game, format, API, version, or set of mask dimensions than the
@@ -318,7 +319,7 @@ fn files() -> Result<SharedIo> {
 }
 
 fn expand(inputs: &Inputs) -> Result<Expanded> {
-    let (io, keys) = (files()?, KeyMap::load(&files()?, &inputs.keys)?);
+    let io = files()?;
     let mut expansion: Option<Expansion> = None;
     for path in &inputs.files {
         let recording = Recording::open(&io, path)?;
@@ -331,6 +332,7 @@ fn expand(inputs: &Inputs) -> Result<Expanded> {
     }
     let expansion =
         expansion.ok_or_else(|| error!(InvalidArgument, "recordings is empty: name at least one recording"))?;
+    let keys = KeyMap::load_wanted(&io, &inputs.keys, &expansion.wanted()?)?;
     let expanded = expansion.finish(&keys, &io, &inputs.out)?;
     for unresolved in expanded.unresolved.iter().take(LISTED) {
         let (pipeline, stage) = (unresolved.pipeline, unresolved.shader.stage);
@@ -343,7 +345,11 @@ fn expand(inputs: &Inputs) -> Result<Expanded> {
 }
 
 fn build(inputs: &Inputs, identity: &Identity, version: &str, options: BuildOptions) -> Result<BuildReport> {
-    let (io, keys) = (files()?, KeyMap::load(&files()?, &inputs.keys)?);
+    let (io, mut wanted) = (files()?, options.wanted());
+    for path in &inputs.files {
+        Build::want(&StableFile::open(&io, path)?, &mut wanted)?;
+    }
+    let keys = KeyMap::load_wanted(&io, &inputs.keys, &wanted)?;
     let mut build = Build::new(identity, version, &keys, options)?;
     for path in &inputs.files {
         build.add(&StableFile::open(&io, path)?)?;

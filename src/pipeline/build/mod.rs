@@ -76,7 +76,7 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
-    /// What a build needs of the key maps besides [`Build::want`].
+    /// The lines of key maps that every build needs. [`Build::want`] adds those of a stable file.
     pub fn wanted(&self) -> Wanted {
         let mut wanted = Wanted::default();
         if self.adds_compute {
@@ -125,7 +125,7 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// Add what [`add`](Self::add) will need of the key maps for this file.
+    /// Want the lines of key maps that [`add`](Self::add) will need for this file.
     pub fn want(file: &StableFile, wanted: &mut Wanted) -> Result<()> {
         let scan = file.for_each(|pipeline, _| {
             pipeline.shaders.iter().flat_map(|shader| shader.keys.clone()).try_for_each(|key| wanted.add_key(key))

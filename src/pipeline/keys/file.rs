@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{KeyLine, KeyMap, KeyMapBuilder, LoadedKeys, MAX_KEY};
-use crate::base::{Code, Result, error, try_string};
+use crate::base::{Code, Result, error, try_push, try_string};
 use crate::pipeline::ShaderHash;
 use crate::pipeline::files::{Cursor, HEAD, KEY_MAP, KINDS, put_text};
 use crate::store::io::SharedIo;
@@ -42,18 +42,20 @@ impl KeyMap {
     /// The map of several files. One whose name ends in `.csv` is read as CSV. A damaged file is an error, because its
     /// lines would be missing.
     pub fn load(io: &SharedIo, paths: &[PathBuf]) -> Result<Self> {
-        let mut builder = KeyMapBuilder::default();
+        let (mut builder, mut file_lines) = (KeyMapBuilder::default(), Vec::new());
         for path in paths {
+            let before = builder.len();
             if is_csv(path) {
                 builder.add_csv_file(io, path)?;
-                continue;
+            } else {
+                let (_, loaded) = builder.add_file(io, path)?;
+                if loaded.damaged > 0 || loaded.is_truncated {
+                    return Err(error!(Malformed, "'{}' is damaged: export the keys again", path.display()));
+                }
             }
-            let (_, loaded) = builder.add_file(io, path)?;
-            if loaded.damaged > 0 || loaded.is_truncated {
-                return Err(error!(Malformed, "'{}' is damaged: export the keys again", path.display()));
-            }
+            try_push(&mut file_lines, (builder.len() - before) as u64)?;
         }
-        builder.finish()
+        Ok(Self { file_lines, ..builder.finish()? })
     }
 
     /// Write the map to a file, in place of one there. The same map gives the same bytes. Returns their number.

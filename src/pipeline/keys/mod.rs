@@ -183,7 +183,7 @@ impl KeyMapBuilder {
         let order = order_of(&texts, &mut lines)?;
         lines = runs::sorted(lines, |one, other| one < other)?;
         lines.dedup();
-        Ok(KeyMap { texts, order, total: lines.len() as u64, lines, by_hash: Vec::new() })
+        Ok(KeyMap { texts, order, total: lines.len() as u64, lines, ..KeyMap::default() })
     }
 }
 
@@ -229,6 +229,8 @@ pub struct KeyMap {
     /// In order of key, hash and stage; each once.
     lines: Vec<Line>,
     total: u64,
+    /// Lines of each file.
+    file_lines: Vec<u64>,
     /// Positions of the lines in order of hash, key and stage.
     by_hash: Vec<u32>,
 }
@@ -247,6 +249,11 @@ impl KeyMap {
     /// Number of different lines in the files, those that are not held included.
     pub fn total(&self) -> u64 {
         self.total
+    }
+
+    /// Lines of each file that it was loaded from, in the order in which they were named.
+    pub fn file_lines(&self) -> &[u64] {
+        &self.file_lines
     }
 
     fn text(&self, place: u32) -> &str {

@@ -300,6 +300,7 @@ proptest! {
         let by_key = KeyMap::load_wanted(&io, &paths, &keys).expect("whole");
         let by_shader = KeyMap::load_wanted(&io, &paths, &shaders).expect("whole");
         prop_assert_eq!((by_key.total(), by_shader.total()), (all.len() as u64, all.len() as u64));
+        prop_assert_eq!(by_key.file_lines(), all.file_lines());
         let is_wanted_key = |line: &KeyLine<'_>| (0..60).step_by(2).any(|number| key(number) == line.key);
         let wanted: Vec<_> = all.lines().filter(|line| line.stage == 5 || is_wanted_key(line)).collect();
         prop_assert!(by_key.lines().eq(wanted));

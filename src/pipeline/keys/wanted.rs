@@ -1,8 +1,8 @@
 //! The part of key maps that a merge needs.
 //!
 //! A build asks for some ten thousand keys of a game that has millions of lines. The lines of a key map stand in order,
-//! so several maps are read as one, a line of each at a time: equal lines are counted once, and those that nobody wants
-//! are not held.
+//! so several maps are read as one, a line of each at a time. Equal lines are counted once. Lines that nobody wants are
+//! not held.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{BLOCK, EncodedLine, KeyFileInfo, LINE_HEAD, is_csv};
 use super::{KeyLine, KeyMap, KeyMapBuilder, MAX_KEY};
-use crate::base::{Error, Result, error, try_push};
+use crate::base::{Error, Result, error, try_filled, try_push};
 use crate::pipeline::ShaderHash;
 use crate::pipeline::files::{HEAD, KEY_MAP, KINDS};
 use crate::store::io::SharedIo;
@@ -89,23 +89,23 @@ impl KeyMap {
         if paths.len() > MOST_FILES || paths.iter().any(|path| is_csv(path)) {
             return Self::load(io, paths);
         }
-        let mut streams = Vec::new();
-        for path in paths {
-            let mut stream = Stream::open(io, path)?;
+        let (mut streams, mut file_lines) = (Vec::new(), try_filled(0, paths.len())?);
+        for (file, path) in paths.iter().enumerate() {
+            let mut stream = Stream::open(io, path, file)?;
             if stream.next()? {
                 try_push(&mut streams, stream)?;
             }
         }
         let mut sink = Sink { wanted, total: 0, is_key_wanted: false, builder: KeyMapBuilder::default() };
-        merge(streams, &mut sink)?;
+        merge(streams, &mut sink, &mut file_lines)?;
         let Sink { total, builder, .. } = sink;
         let map = if wanted.shaders.is_empty() { builder.finish_for_keys() } else { builder.finish() };
-        Ok(Self { total, ..map? })
+        Ok(Self { total, file_lines, ..map? })
     }
 }
 
-/// Pass the lines of all streams in order, each once.
-fn merge(mut streams: Vec<Stream>, sink: &mut Sink<'_>) -> Result<()> {
+/// Pass the lines of all streams in order, each once, and count those of each file.
+fn merge(mut streams: Vec<Stream>, sink: &mut Sink<'_>, file_lines: &mut [u64]) -> Result<()> {
     // The last one has the least line.
     streams.sort_unstable_by(|one, other| other.compare(one));
     while let Some(mut stream) = streams.pop() {
@@ -120,6 +120,8 @@ fn merge(mut streams: Vec<Stream>, sink: &mut Sink<'_>) -> Result<()> {
             let place = streams.partition_point(|other| other.compare(&stream) == Ordering::Greater);
             // One was removed, so there is room.
             streams.insert(place, stream);
+        } else {
+            file_lines[stream.file] = stream.lines;
         }
     }
     Ok(())
@@ -158,6 +160,8 @@ impl Sink<'_> {
 
 /// Reads the lines of a file in order.
 struct Stream {
+    /// Its number among the files.
+    file: usize,
     log: LogReader,
     position: LogPosition,
     /// Blocks of lines, one after the other, and the end of each.
@@ -181,9 +185,10 @@ struct Stream {
 }
 
 impl Stream {
-    fn open(io: &SharedIo, path: &Path) -> Result<Self> {
+    fn open(io: &SharedIo, path: &Path, file: usize) -> Result<Self> {
         let log = LogReader::open(io, path, KEY_MAP, &KINDS)?;
         Ok(Self {
+            file,
             log,
             position: LogPosition::default(),
             blocks: Vec::new(),
@@ -213,7 +218,7 @@ impl Stream {
         (self.hash, self.stage).cmp(&(other.hash, other.stage))
     }
 
-    /// Pass the lines that are less than that of `limit`. A line that equals it is left to the other stream. False at the
+    /// Pass the lines that are less than that of `limit`. Of two equal lines, that of the other stream is passed. False at the
     /// end of the file.
     fn pass_below(&mut self, limit: &Self, sink: &mut Sink<'_>) -> Result<bool> {
         let (mut order, mut is_new_key) = (self.key.cmp(&limit.key), true);

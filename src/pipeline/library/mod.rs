@@ -50,8 +50,8 @@ use coverage::Counters;
 pub use coverage::Coverage;
 use known::{Known, Origin};
 use saving::Saving;
-use work::Workers;
 pub use work::{Built, Compiler};
+use work::{Door, Workers};
 
 /// Options of a library.
 pub struct Options {
@@ -121,13 +121,17 @@ pub struct Core {
 }
 
 /// The pipelines of a running game. All methods may be called from any thread at any time. Dropping it closes it.
-pub struct Library(Shared<Core>);
+pub struct Library {
+    core: Shared<Core>,
+    /// Through which background tasks reach `core`.
+    door: Shared<Door>,
+}
 
 impl Deref for Library {
     type Target = Core;
 
     fn deref(&self) -> &Core {
-        &self.0
+        &self.core
     }
 }
 
@@ -350,7 +354,8 @@ impl Library {
     /// Open a library, and load the user's cache. This waits for files.
     pub fn open(options: Options) -> Result<(Self, Loaded)> {
         let (core, loaded) = Core::open(options)?;
-        let library = Self(Shared::try_new(core)?);
+        let core = Shared::try_new(core)?;
+        let library = Self { door: Shared::try_new(Door::to(&core))?, core };
         library.serve();
         Ok((library, loaded))
     }
@@ -490,8 +495,9 @@ impl Library {
     /// inside a callback of the host, where it would wait for itself.
     pub fn close(&self) -> Result<()> {
         self.workers.close()?;
-        // A task that runs has the library for a moment, and ends soon, because it cannot enter the host any more.
-        while Shared::owners(&self.0) > 1 {
+        self.door.close();
+        // A task that passed the door before ends soon, because it cannot enter the host any more.
+        while Shared::owners(&self.core) > 1 {
             std::thread::sleep(Duration::from_micros(50));
         }
         if let Err(why) = self.flush() {

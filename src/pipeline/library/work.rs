@@ -95,6 +95,28 @@ impl Workers {
     }
 }
 
+/// The way of background tasks to the library. A task that waits does not keep the library alive, since closing would
+/// have to await its turn. After the door is closed no task becomes an owner.
+pub struct Door(Mutex<Option<WeakShared<Core>>>);
+
+impl Door {
+    pub fn to(core: &Shared<Core>) -> Self {
+        Self(Mutex::new(Some(Shared::downgrade(core))))
+    }
+
+    fn way(&self) -> MutexGuard<'_, Option<WeakShared<Core>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn close(&self) {
+        *self.way() = None;
+    }
+
+    fn pass(&self) -> Option<Shared<Core>> {
+        self.way().as_ref()?.upgrade()
+    }
+}
+
 struct Entered<'a>(&'a Workers);
 
 impl Drop for Entered<'_> {
@@ -197,15 +219,9 @@ impl Core {
         self.precompiler.has_job() || self.saving.has_work()
     }
 
-    /// A task does not keep the library alive: closing would have to wait for its turn.
-    fn begin_in_background(core: &WeakShared<Self>, context: &Context<'_>) {
-        if let Some(core) = core.upgrade() {
-            Self::work_in_background(core, context);
-        }
-    }
-
     /// One piece of background work. Other tasks of the queue come between two pieces.
-    fn work_in_background(core: Shared<Self>, context: &Context<'_>) {
+    fn work_in_background(door: &Shared<Door>, context: &Context<'_>) {
+        let Some(core) = door.pass() else { return };
         let built = core.compile_one();
         if built.is_none()
             && let Err(why) = core.save()
@@ -216,8 +232,8 @@ impl Core {
         // A cancelled pipeline waits for the next frame.
         let goes_on = built != Some(Built::Cancelled) && !context.is_ending();
         if goes_on && core.has_work() && !core.workers.is_posted.swap(true, AcqRel) {
-            let again = Shared::downgrade(&core);
-            let task = try_task(|| move |context: &Context<'_>| Self::begin_in_background(&again, context));
+            let door = door.clone();
+            let task = try_task(|| move |context: &Context<'_>| Self::work_in_background(&door, context));
             if task.and_then(|task| context.post(task, Priority::Low, TASK)).is_err() {
                 core.workers.is_posted.store(false, Release);
             }
@@ -232,8 +248,8 @@ impl Library {
             return;
         }
         let executor = self.workers.inside().executor.clone();
-        let core = Shared::downgrade(&self.0);
-        let make = || try_task(|| move |context: &Context<'_>| Core::begin_in_background(&core, context));
+        let door = self.door.clone();
+        let make = || try_task(|| move |context: &Context<'_>| Core::work_in_background(&door, context));
         let is_posted = executor.is_some_and(|executor| executor.post_callback(Priority::Low, TASK, make).is_ok());
         // Without the background, calls of `compile_one` do the work.
         if !is_posted {

@@ -107,7 +107,7 @@ impl Expansion {
         Ok(true)
     }
 
-    /// What [`finish`](Self::finish) needs of the key maps.
+    /// The lines of key maps that [`finish`](Self::finish) needs.
     pub fn wanted(&self) -> Result<Wanted> {
         let (mut wanted, mut shaders) = (Wanted::default(), Vec::new());
         for at in 0..self.merged.len() {
