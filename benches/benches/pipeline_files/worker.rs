@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hobgoblin::pipeline::Identity;
 use hobgoblin::pipeline::build::{Build, BuildOptions, BuildReport};
-use hobgoblin::pipeline::keys::{KeyMap, KeyMapBuilder, Wanted};
+use hobgoblin::pipeline::keys::{KeyMap, Wanted};
 use hobgoblin::pipeline::recording::Recording;
 use hobgoblin::pipeline::stable::{Expanded, Expansion, StableFile};
 use hobgoblin::store::io::{OsIo, SharedIo, share};
@@ -44,15 +44,6 @@ pub fn identity() -> Identity {
 
 pub fn io() -> SharedIo {
     share(OsIo).expect("there is memory")
-}
-
-/// The key map of all key files with this ending.
-pub fn key_map(directory: &Path, ending: &str) -> KeyMap {
-    let mut builder = KeyMapBuilder::default();
-    for path in files(directory, &[ending]) {
-        builder.add_file(&io(), &path).expect("it was written");
-    }
-    builder.finish().expect("there is memory")
 }
 
 /// The recordings of a directory as a stable file, and the seconds of loading the keys.
