@@ -23,10 +23,11 @@ pub enum Origin {
 const ORIGIN: u8 = 3;
 const USED: u8 = 4;
 const REQUESTED: u8 = 8;
+const RECORDED: u8 = 16;
 
 #[derive(Default)]
 struct Fact {
-    /// [`Origin`], [`USED`] and [`REQUESTED`].
+    /// [`Origin`], [`USED`], [`REQUESTED`] and [`RECORDED`].
     flags: AtomicU8,
     /// Frame of the first use.
     first_frame: AtomicU32,
@@ -108,6 +109,18 @@ impl Known {
             fact.first_frame.store(frame, Relaxed);
         }
         is_first
+    }
+
+    /// The first use is written.
+    pub fn note_recorded(&self, index: u32) {
+        if let Some(fact) = self.facts.get(index as usize) {
+            fact.flags.fetch_or(RECORDED, Relaxed);
+        }
+    }
+
+    /// Whether the first use is written.
+    pub fn is_recorded(&self, index: u32) -> bool {
+        self.facts.get(index as usize).is_some_and(|fact| fact.flags.load(Relaxed) & RECORDED > 0)
     }
 
     /// Frame of the first use.

@@ -19,11 +19,13 @@
 //! |---|---|
 //! | `known` | facts about each pipeline: description, origin, first use |
 //! | `work` | compiling on a worker, and in the background |
-//! | `saving` | the user's cache, written in the background |
+//! | `saving` | the user's cache and the recording, written in the background |
+//! | `later` | uses after the first one, until they are written |
 //! | `coverage` | how much of the game the caches cover |
 
 mod coverage;
 mod known;
+mod later;
 mod saving;
 #[cfg(test)]
 mod tests;
@@ -38,7 +40,7 @@ use super::precompile::{self, Entry, Precompiler, Sighting, State};
 use super::recording::{Recorder, RunInfo};
 use super::{DescriptionRef, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan, UserCache};
 use crate::base::{
-    Code, Id, Level, Result, Shared, SharedDyn, Text, host_log, thread_number, try_collect, try_path_join, try_push,
+    Code, Id, Level, Result, Shared, SharedDyn, Text, error, host_log, thread_number, try_collect, try_path_join, try_push,
     try_string, try_to_vec,
 };
 use crate::executor::Executor;
@@ -172,7 +174,7 @@ impl Core {
                 };
             }
         }
-        let recorder = match options.recording {
+        let run = match options.recording {
             None => None,
             Some(path) => {
                 let run = RunInfo {
@@ -182,16 +184,16 @@ impl Core {
                     started: (store.now)(),
                     ..RunInfo::default()
                 };
-                Some(Recorder::create(&io, &path, &run)?)
+                Some((path, run))
             }
         };
-        let core = Self {
+        let mut core = Self {
             identity,
             environment,
             precompiler,
             known: Known::default(),
             io,
-            saving: Saving::new(cache, recorder, is_read_only)?,
+            saving: Saving::new(cache, is_read_only)?,
             unusable,
             quarantine,
             compiler: options.compiler,
@@ -201,6 +203,10 @@ impl Core {
             mask,
         };
         let loaded = core.load_user_cache()?;
+        // Last, so that no failure leaves a file that would refuse the next try.
+        if let Some((path, run)) = run {
+            core.saving.record(|| Recorder::create(&core.io, &path, &run))?;
+        }
         Ok((core, loaded))
     }
 
@@ -337,11 +343,15 @@ impl Core {
             .or_else(|| self.quarantine.as_ref().and_then(Quarantine::problem))
     }
 
-    /// Write what waits to be kept, on this thread, and wait for the disk.
+    /// Write what waits to be kept, on this thread, and wait for the disk. An error also if the directory cannot be used.
     pub fn flush(&self) -> Result<()> {
         self.saving.count_uses(&self.known, self.precompiler.len(), self.mask())?;
         self.save()?;
-        self.saving.flush()
+        self.saving.flush()?;
+        match &self.unusable {
+            Some(why) if !self.saving.is_read_only() => Err(error!(Io, "{why}")),
+            _ => Ok(()),
+        }
     }
 
     /// Bytes held.

@@ -4,11 +4,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::known::Known;
+use super::later::{Later, LaterSums};
 use super::push_if_room;
 use crate::base::{Result, Text, error, try_push};
 use crate::pipeline::precompile::Precompiler;
-use crate::pipeline::recording::{FirstUse, LaterUses, Recorder};
-use crate::pipeline::{Loaded, Mask, MaskSet, UserCache, UserEntry};
+use crate::pipeline::recording::{FirstUse, LaterUses, MAX_BATCH, Recorder};
+use crate::pipeline::{Loaded, Mask, UserCache, UserEntry};
 
 /// First uses that wait to be noted. More are dropped without a recording: their entries of the user's cache age sooner.
 /// With a recording the list grows.
@@ -23,33 +24,17 @@ struct First {
     is_new: bool,
 }
 
-/// Uses of a pipeline after its first one, while a mask was the current one.
-#[derive(Clone, Copy)]
-struct Later {
-    index: u32,
-    times: u64,
-    mask: Mask,
-    /// The pipeline was not used with that mask before, in this run.
-    is_new_mask: bool,
-}
-
-/// The uses of a pipeline that have a mask.
-#[derive(Default)]
-struct Counted {
-    uses: u64,
-    masks: MaskSet,
-}
-
 #[derive(Default)]
 struct Waiting {
     first: Vec<First>,
-    later: Vec<Later>,
     /// How many of them no cache had.
     new: usize,
     /// Pipelines that were lost because memory ran out.
     lost: u64,
     /// Writing failed. It is tried again with the next pipeline, or by a flush.
     has_failed: bool,
+    /// Why the last try failed.
+    problem: Option<Text<232>>,
 }
 
 /// The files. `None`: nothing is kept, or recorded.
@@ -64,12 +49,13 @@ struct Files {
 #[derive(Default)]
 pub struct Saving {
     waiting: Mutex<Waiting>,
-    /// By index.
-    counted: Mutex<Vec<Counted>>,
+    /// Uses after the first ones.
+    later: Mutex<LaterSums>,
     /// Held while files are written.
     files: Mutex<Files>,
     is_on: bool,
     is_recording: bool,
+    is_read_only: bool,
 }
 
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -78,14 +64,33 @@ fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Saving {
     /// A cache that is read-only is loaded, and never written.
-    pub fn new(cache: Option<UserCache>, recorder: Option<Recorder>, is_read_only: bool) -> Result<Self> {
-        let (is_recording, mut waiting) = (recorder.is_some(), Waiting::default());
-        let is_on = is_recording || (cache.is_some() && !is_read_only);
-        if is_on {
-            waiting.first.try_reserve_exact(USES)?;
+    pub fn new(cache: Option<UserCache>, is_read_only: bool) -> Result<Self> {
+        let mut saving = Self { is_on: cache.is_some() && !is_read_only, is_read_only, ..Self::default() };
+        saving.files = Mutex::new(Files { cache, recorder: None, is_read_only });
+        saving.reserve()?;
+        Ok(saving)
+    }
+
+    /// Frames allocate nothing for some uses.
+    fn reserve(&mut self) -> Result<()> {
+        if self.is_on {
+            locked(&self.waiting).first.try_reserve_exact(USES)?;
         }
-        let files = Files { cache, recorder, is_read_only };
-        Ok(Self { waiting: Mutex::new(waiting), files: Mutex::new(files), is_on, is_recording, ..Self::default() })
+        Ok(())
+    }
+
+    /// Record this run in the file that `create` makes.
+    pub fn record(&mut self, create: impl FnOnce() -> Result<Recorder>) -> Result<()> {
+        self.is_on = true;
+        self.reserve()?;
+        locked(&self.files).recorder = Some(create()?);
+        self.is_recording = true;
+        Ok(())
+    }
+
+    /// Whether the user's cache is never written.
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 
     /// The effect of `work` on the user's cache. Nothing without a cache.
@@ -118,54 +123,39 @@ impl Saving {
 
     /// The uses of the first `count` pipelines since the last call had this mask. It changes now, or they are written.
     pub fn count_uses(&self, known: &Known, count: usize, mask: Mask) -> Result<()> {
-        if !self.is_on {
-            return Ok(());
-        }
-        let counted = &mut *locked(&self.counted);
-        counted.try_reserve(count.saturating_sub(counted.len()))?;
-        counted.resize_with(count.max(counted.len()), Counted::default);
-        let mut later = Vec::new();
-        later.try_reserve(count)?;
-        let found = (0..).zip(counted).try_for_each(|(index, counted)| {
-            let uses = known.uses.uses(index);
-            let is_first = counted.uses == 0;
-            // The first use is written on its own.
-            let times = uses.saturating_sub(counted.uses).saturating_sub(is_first.into());
-            if uses > counted.uses {
-                let is_new_mask = counted.masks.insert(mask)? && !is_first;
-                counted.uses = uses;
-                if times > 0 {
-                    later.push(Later { index, times, mask, is_new_mask });
-                }
-            }
-            Ok(())
-        });
-        let mut waiting = locked(&self.waiting);
-        match waiting.later.try_reserve(later.len()) {
-            Ok(()) => waiting.later.append(&mut later),
-            Err(_) => waiting.lost += later.len() as u64,
-        }
-        found
+        if self.is_on { locked(&self.later).count(known, count, mask) } else { Ok(()) }
     }
 
-    /// Whether something should be written now.
+    /// Whether something should be written now. Later uses wait for a flush, unless a mask is new for a pipeline.
     pub fn has_work(&self) -> bool {
         self.is_on && {
             let waiting = locked(&self.waiting);
-            !waiting.has_failed && (waiting.new > 0 || waiting.first.len() > USES / 2 || !waiting.later.is_empty())
+            let has_first = waiting.new > 0 || waiting.first.len() > USES / 2;
+            !waiting.has_failed && (has_first || locked(&self.later).has_new_masks())
         }
     }
 
     /// Write what waits. Waits for files. After an error the rest still waits.
     pub fn write(&self, known: &Known, precompiler: &Precompiler) -> Result<()> {
         let files = &mut *locked(&self.files);
+        let written = self.write_first(files, known, precompiler).and_then(|()| self.write_later(files, known, precompiler));
+        self.note_end(written)
+    }
+
+    /// Remember why files cannot be written.
+    fn note_end(&self, written: Result<()>) -> Result<()> {
+        let mut waiting = locked(&self.waiting);
+        waiting.has_failed = written.is_err();
+        waiting.problem = written.as_ref().err().map(|why| Text::format(format_args!("{why}")));
+        written
+    }
+
+    fn write_first(&self, files: &mut Files, known: &Known, precompiler: &Precompiler) -> Result<()> {
         loop {
             // Nothing is allocated here, so that a frame waits for some instructions at most.
             let mut waiting = locked(&self.waiting);
             if waiting.first.is_empty() {
-                let later = std::mem::take(&mut waiting.later);
-                drop(waiting);
-                return self.write_later(files, precompiler, later);
+                return Ok(());
             }
             // Uses come first, so that eviction for a new pipeline sees them.
             let used =
@@ -176,7 +166,6 @@ impl Saving {
             drop(waiting);
             if let Err(why) = files.write(known, precompiler, first) {
                 let mut waiting = locked(&self.waiting);
-                waiting.has_failed = true;
                 // The list kept its memory, unless another thread has filled it.
                 match try_push(&mut waiting.first, first) {
                     Ok(()) => waiting.new += usize::from(first.is_new),
@@ -184,26 +173,31 @@ impl Saving {
                 }
                 return Err(why);
             }
+            known.note_recorded(first.index);
         }
     }
 
-    /// Write later uses. Their pipelines are written.
-    fn write_later(&self, files: &mut Files, precompiler: &Precompiler, mut later: Vec<Later>) -> Result<()> {
-        let written = files.write_later(precompiler, &later);
-        if written.is_err() {
-            let mut waiting = locked(&self.waiting);
-            waiting.has_failed = true;
-            match waiting.later.try_reserve(later.len()) {
-                Ok(()) => waiting.later.append(&mut later),
-                Err(_) => waiting.lost += later.len() as u64,
+    /// Write later uses of pipelines whose first use is written. A batch is one record of the recording, so it is written as
+    /// a whole or not at all.
+    fn write_later(&self, files: &mut Files, known: &Known, precompiler: &Precompiler) -> Result<()> {
+        let mut batch: Vec<Later> = Vec::new();
+        batch.try_reserve_exact(MAX_BATCH)?;
+        let may_write = |index| !self.is_recording || known.is_recorded(index);
+        let mut from = 0;
+        loop {
+            from = locked(&self.later).next(from, &mut batch, may_write);
+            if batch.is_empty() {
+                return Ok(());
             }
+            files.write_later(precompiler, &batch)?;
+            locked(&self.later).written(&batch);
         }
-        written
     }
 
     /// Wait until everything written is on the disk.
     pub fn flush(&self) -> Result<()> {
-        locked(&self.files).flush()?;
+        let flushed = locked(&self.files).flush();
+        self.note_end(flushed)?;
         match std::mem::take(&mut locked(&self.waiting).lost) {
             0 => Ok(()),
             lost => Err(error!(OutOfMemory, "{lost} pipelines were not kept or recorded: out of memory")),
@@ -212,13 +206,15 @@ impl Saving {
 
     /// Why nothing can be kept, if so.
     pub fn problem(&self) -> Option<Text<232>> {
-        // While files are written, the answer is that of the next call.
-        self.files.try_lock().ok()?.cache.as_ref()?.problem()
+        let of_last_try = || locked(&self.waiting).problem;
+        // While files are written, the answer is that of the last try.
+        let of_cache = || self.files.try_lock().ok()?.cache.as_ref()?.problem();
+        of_cache().or_else(of_last_try)
     }
 
     /// Bytes held.
     pub fn memory_used(&self) -> u64 {
-        let lists = locked(&self.waiting).first.capacity() * size_of::<First>();
+        let lists = locked(&self.waiting).first.capacity() * size_of::<First>() + locked(&self.later).memory_used();
         let files = self.files.try_lock().ok();
         lists as u64 + files.and_then(|files| files.cache.as_ref().map(UserCache::memory_used)).unwrap_or(0)
     }
@@ -247,13 +243,14 @@ impl Files {
 
     fn write_later(&mut self, precompiler: &Precompiler, later: &[Later]) -> Result<()> {
         let mut uses = Vec::new();
-        for &Later { index, times, mask, is_new_mask } in later {
+        uses.try_reserve_exact(later.len())?;
+        for &Later { index, times, mask, is_new_mask, .. } in later {
             let Some(key) = precompiler.key(index) else { continue };
             if let Some(cache) = self.cache.as_mut().filter(|_| is_new_mask && !self.is_read_only) {
                 cache.note_use(&key, mask)?;
             }
-            if self.recorder.is_some() {
-                try_push(&mut uses, LaterUses { key, times, mask })?;
+            if self.recorder.is_some() && times > 0 {
+                uses.push(LaterUses { key, times: times.into(), mask });
             }
         }
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.record_uses(&uses))

@@ -526,3 +526,137 @@ fn later_uses_have_the_mask_of_their_time() {
     };
     assert_eq!([queued(1), queued(2), queued(4)], [[true, true, false], [true, false, false], [false, false, true]]);
 }
+
+fn masks(bits: u64) -> CurrentMasks {
+    CurrentMasks { regular: Mask::of_bits(bits), ..CurrentMasks::default() }
+}
+
+/// The later uses in a recording: their records by pipeline and mask, and the sum of their uses.
+fn later_uses(disk: &FaultDisk, path: &str) -> BTreeMap<(PipelineKey, u64), (u32, u64)> {
+    use crate::pipeline::recording::{Recorded, Recording};
+    let recording = Recording::open(&share(disk.process()).unwrap(), Path::new(path)).expect("written");
+    let mut found = BTreeMap::new();
+    let scan = recording.for_each(|record| {
+        if let Recorded::Later(later) = record {
+            let sum: &mut (u32, u64) = found.entry((later.key, later.mask.bits())).or_default();
+            *sum = (sum.0 + 1, sum.1 + later.times);
+        }
+        Ok(())
+    });
+    assert_eq!(scan.expect("memory").damaged, 0);
+    found
+}
+
+#[test]
+fn mask_that_changes_every_frame_takes_bounded_memory_and_one_record_for_each_mask() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    disk.write(Path::new("runs/other"), b"");
+    let library = opened(Options { recording: Some("runs/a.rec.hobpipe".into()), ..on(&disk, &driver) }, 3);
+    let frames = |count: u64| {
+        for frame in 0..count {
+            library.set_masks(masks(frame % 2)).expect("memory");
+            (0..3).for_each(|number| _ = library.use_pipeline(&key(number)));
+        }
+    };
+    frames(10);
+    let memory = library.memory_used();
+    assert_eq!(allocations(|| library.saving.count_uses(&library.known, 3, Mask::NONE).expect("memory")), 0);
+    frames(1000);
+    assert_eq!(library.memory_used(), memory);
+    library.flush().expect("there is space");
+    library.flush().expect("there is space");
+    let found = later_uses(&disk, "runs/a.rec.hobpipe");
+    assert_eq!(found.len(), 6);
+    assert!(found.values().all(|&(records, _)| records == 1), "{found:?}");
+    // The first uses have records of their own.
+    assert_eq!(found.values().map(|&(_, times)| times).sum::<u64>(), 3 * 1010 - 3);
+}
+
+#[test]
+fn masks_beyond_the_limit_of_a_run_are_not_counted_but_first_uses_keep_them() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    disk.write(Path::new("runs/other"), b"");
+    let path = "runs/a.rec.hobpipe";
+    let library = opened(Options { recording: Some(path.into()), ..on(&disk, &driver) }, 3);
+    for mask in 0..300 {
+        library.set_masks(masks(mask)).expect("memory");
+        (0..2).for_each(|_| _ = library.use_pipeline(&key(0)));
+    }
+    library.use_pipeline(&key(1));
+    library.set_masks(masks(1)).expect("memory");
+    library.use_pipeline(&key(1));
+    library.flush().expect("there is space");
+    let found = later_uses(&disk, path);
+    // The first mask, of no bits, was the current one before any use, and has no first use of pipeline 1.
+    assert_eq!(found.keys().filter(|(pipeline, _)| *pipeline == key(0)).count(), later::MASKS);
+    assert_eq!(found.get(&(key(1), 1)), Some(&(1, 1)));
+    drop(library);
+    let recording = crate::pipeline::recording::Recording::open(&share(disk.process()).unwrap(), Path::new(path));
+    let mut merged = crate::pipeline::recording::Merged::default();
+    merged.add(&recording.expect("written")).expect("memory");
+    let mut first = None;
+    let each = merged.for_each(|pipeline| {
+        if pipeline.key == key(1) {
+            first = pipeline.uses.masks.as_slice().last().map(Mask::bits);
+        }
+        Ok(())
+    });
+    each.expect("memory");
+    assert_eq!(first, Some(299));
+}
+
+/// 20 pipelines with 60 masks are two batches. Each write of the flush fails once, and is tried again.
+#[test]
+fn batch_of_later_uses_that_cannot_be_written_counts_once_after_a_retry() {
+    for calls in 0..23 {
+        let (disk, driver) = (FaultDisk::default(), driver());
+        disk.write(Path::new("runs/other"), b"");
+        let (path, process) = ("runs/a.rec.hobpipe", disk.process());
+        let io = share(process.clone()).unwrap();
+        let library = opened(Options { io, recording: Some(path.into()), ..options(&driver) }, 20);
+        for mask in 0..60 {
+            library.set_masks(masks(mask)).expect("memory");
+            (0..20).for_each(|number| (0..2).for_each(|_| _ = library.use_pipeline(&key(number))));
+        }
+        process.plan(|plan| plan.calls_to_error = Some(calls));
+        let failed = library.flush().is_err();
+        assert_eq!(library.problem().is_some(), failed);
+        process.plan(|plan| plan.calls_to_error = None);
+        library.flush().expect("it fails once");
+        assert!(library.problem().is_none());
+        assert!(failed, "{calls}");
+        let found = later_uses(&disk, path);
+        assert_eq!(found.values().map(|&(_, times)| times).sum::<u64>(), 20 * 120 - 20, "{calls}");
+    }
+}
+
+#[test]
+fn flush_fails_with_the_sentence_if_the_directory_cannot_be_used() {
+    let driver = driver();
+    let file = std::env::temp_dir().join(format!("hobgoblin-no-directory-{}", std::process::id()));
+    std::fs::write(&file, b"").expect("there is space");
+    let on = || Options { directory: Some(file.clone()), keeps_user_cache: true, ..options(&driver) };
+    let library = opened(on(), 0);
+    let why = library.flush().expect_err("nothing can be kept");
+    assert_eq!(why.code(), Code::Io);
+    assert_eq!(library.problem().expect("the same").as_str(), why.sentence());
+    let store = store::Options { read_only: true, ..store::Options::new(|| NOW) };
+    let library = opened(Options { store, ..on() }, 0);
+    library.flush().expect("a library that only reads keeps nothing");
+    assert!(library.problem().is_some());
+    std::fs::remove_file(&file).expect("it is there");
+}
+
+#[test]
+fn recording_that_a_full_disk_refused_can_be_created_again() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    disk.write(Path::new("runs/other"), b"");
+    let with = || Options { recording: Some("runs/a.rec.hobpipe".into()), ..on(&disk, &driver) };
+    disk.set_space(Some(disk.used()));
+    assert_eq!(Library::open(with()).err().expect("the disk is full").code(), Code::Io);
+    disk.set_space(None);
+    let library = opened(with(), 1);
+    library.use_pipeline(&key(0));
+    drop(library);
+    assert!(later_uses(&disk, "runs/a.rec.hobpipe").is_empty());
+}

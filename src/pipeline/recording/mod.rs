@@ -38,8 +38,8 @@ mod kind {
 
 /// Bytes of a use in a batch.
 const USE: usize = 32 + 8 + 32;
-/// Uses of a batch, so that a flipped bit costs few.
-const BATCH: usize = 1024;
+/// Most uses of a batch, so that a flipped bit costs few.
+pub const MAX_BATCH: usize = 1024;
 
 /// Describes a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -127,10 +127,18 @@ impl Recorder {
         Identity::new(&run.identity.project, &run.identity.format, run.identity.api)?;
         let mut log = LogWriter::create(io, path, RECORDING)?;
         // Twice, so that no single flipped bit costs the recording.
-        for _ in 0..2 {
-            log.push(&LogRecord { kind: HEAD, ..LogRecord::default() }, &info)?;
+        let mut write_heads = || {
+            for _ in 0..2 {
+                log.push(&LogRecord { kind: HEAD, ..LogRecord::default() }, &info)?;
+            }
+            log.flush()
+        };
+        if let Err(why) = write_heads() {
+            // Otherwise the file would refuse the next try.
+            drop(log);
+            _ = io.remove(path);
+            return Err(why);
         }
-        log.flush()?;
         Ok(Self { log, buffer: Vec::new(), count: 0 })
     }
 
@@ -148,18 +156,24 @@ impl Recorder {
         Ok(())
     }
 
-    /// Record later uses. A kill after the call does not lose them.
+    /// Record a batch of later uses, at most [`MAX_BATCH`]. It is one record, so a reader gets all of it or nothing. A kill
+    /// after the call does not lose it. On an error it is not recorded.
     pub fn record_uses(&mut self, uses: &[LaterUses]) -> Result<()> {
-        for batch in uses.chunks(BATCH) {
-            self.buffer.clear();
-            self.buffer.try_reserve(batch.len() * USE)?;
-            for LaterUses { key, times, mask } in batch {
-                self.buffer.extend_from_slice(&key.0);
-                self.buffer.extend_from_slice(&times.to_le_bytes());
-                mask.0.iter().for_each(|word| self.buffer.extend_from_slice(&word.to_le_bytes()));
-            }
-            self.log.push(&LogRecord { kind: kind::USES, ..LogRecord::default() }, &self.buffer)?;
+        if uses.len() > MAX_BATCH {
+            let count = uses.len();
+            return Err(error!(LimitExceeded, "the batch has {count} uses: pass at most {MAX_BATCH}"));
         }
+        if uses.is_empty() {
+            return Ok(());
+        }
+        self.buffer.clear();
+        self.buffer.try_reserve(uses.len() * USE)?;
+        for LaterUses { key, times, mask } in uses {
+            self.buffer.extend_from_slice(&key.0);
+            self.buffer.extend_from_slice(&times.to_le_bytes());
+            mask.0.iter().for_each(|word| self.buffer.extend_from_slice(&word.to_le_bytes()));
+        }
+        self.log.push(&LogRecord { kind: kind::USES, ..LogRecord::default() }, &self.buffer)?;
         self.log.flush()
     }
 

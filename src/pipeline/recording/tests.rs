@@ -50,7 +50,9 @@ fn bytes_of(run_number: u8, numbers: &[u32]) -> Vec<u8> {
         times: number.into(),
         mask: Mask::of_bits(64),
     };
-    recorder.record_uses(&numbers.iter().map(later).collect::<Vec<_>>()).expect("space");
+    for batch in numbers.iter().map(later).collect::<Vec<_>>().chunks(MAX_BATCH) {
+        recorder.record_uses(batch).expect("space");
+    }
     drop(recorder);
     disk.read(path).expect("there")
 }
