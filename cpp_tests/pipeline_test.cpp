@@ -687,7 +687,8 @@ TEST("pipeline: a comparison cannot call the library, and a directory that is a 
     const hob::PipelineLibrary library(options);
     ENSURE(!library.problem().empty());
     play(library, 0, 5);
-    library.flush();
+    const auto flushed = library.try_flush();
+    ENSURE(flushed.code() == HOB_RESULT_IO && library.problem() == flushed.message());
     options.desc.flags = HOB_PIPELINE_READ_ONLY;
     options.directory = directory.inside("pipelines");
     const hob::PipelineLibrary reader(options);

@@ -8,7 +8,7 @@ use hobgoblin::pipeline::graphics::{
     VertexBuffer,
 };
 use hobgoblin::pipeline::keys::{KeyLine, KeyMapBuilder};
-use hobgoblin::pipeline::recording::{FirstUse, LaterUses, Recorder, Recording, RunInfo};
+use hobgoblin::pipeline::recording::{FirstUse, LaterUses, Readiness, Recorder, Recording, RunInfo};
 use hobgoblin::pipeline::stable::{Expansion, StableFile};
 use hobgoblin::pipeline::{Description, Dimension, Identity, Mask, ShaderHash, ShaderRef};
 use hobgoblin::store::fault_io::FaultDisk;
@@ -67,7 +67,7 @@ fn write_all(disk: &FaultDisk) -> Result<(), Box<dyn std::error::Error>> {
         let state = graphics(number.into()).encode()?;
         let description = Description { state, shaders: vec![shader(0), shader(4)], ..Description::default() };
         let (key, mask) = (description.borrow().key(), Mask::of_bits(number.into()));
-        let first = FirstUse { key, description: description.borrow(), mask, frame: number.into(), build_us: 5 };
+        let first = FirstUse { key, description: description.borrow(), mask, frame: number.into(), build_us: 5, readiness: Readiness::Missed };
         recorder.record(&first)?;
         recorder.record_uses(&[LaterUses { key, times: 3, mask }])?;
         for ShaderRef { stage, hash } in description.shaders {

@@ -8,7 +8,7 @@ use std::path::Path;
 use common::Scratch;
 use common::recordings::{csv, record};
 use hobgoblin::pipeline::graphics::{GraphicsState, VertexAttribute, VertexBuffer};
-use hobgoblin::pipeline::recording::{FirstUse, Recorder, RunInfo};
+use hobgoblin::pipeline::recording::{FirstUse, Readiness, Recorder, RunInfo};
 use hobgoblin::pipeline::{DescriptionRef, Identity, Mask, PipelineKind, Schema, ShaderHash, ShaderRef};
 use hobgoblin::store::io::{OsIo, share};
 
@@ -66,7 +66,9 @@ fn record_own(path: &Path, pipelines: &[&[u32]]) {
         let (kind, state) = (PipelineKind::Graphics, state.encode().unwrap());
         let description = DescriptionRef { kind, schema: Schema::OWN, state: &state, shaders: &shaders };
         let (key, mask) = (description.key(), Mask::of_bits(1));
-        recorder.record(&FirstUse { key, description, mask, frame, build_us: 100 }).unwrap();
+        recorder
+            .record(&FirstUse { key, description, mask, frame, build_us: 100, readiness: Readiness::Unknown })
+            .unwrap();
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::recordings::build;
 use common::{Answer, Scratch};
-use hobgoblin::pipeline::recording::{FirstUse, Recorder, RunInfo};
+use hobgoblin::pipeline::recording::{FirstUse, Readiness, Recorder, RunInfo};
 use hobgoblin::pipeline::{DescriptionRef, Identity, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef};
 use hobgoblin::quarantine::{Options, Quarantine};
 use hobgoblin::store::io::{OsIo, share};
@@ -28,7 +28,16 @@ fn record(path: &Path, project: &str, states: &[&str]) -> Vec<PipelineKey> {
         let (kind, state) = (PipelineKind::Graphics, state.as_bytes());
         let description = DescriptionRef { kind, schema: Schema(1), state, shaders: &shaders };
         let (key, mask) = (description.key(), Mask::of_bits(1));
-        recorder.record(&FirstUse { key, description, mask, frame: frame as u64, build_us: 100 }).unwrap();
+        recorder
+            .record(&FirstUse {
+                key,
+                description,
+                mask,
+                frame: frame as u64,
+                build_us: 100,
+                readiness: Readiness::Unknown,
+            })
+            .unwrap();
         keys.push(key);
     }
     keys

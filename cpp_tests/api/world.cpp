@@ -350,6 +350,13 @@ void World::fill(hob_pipeline_build_desc& desc) {
     desc.out = pipeline_files_[4];
 }
 
+void World::fill(hob_pipeline_dimension& dimension) {
+    const unsigned number = fields_++ % 64;
+    std::string& name = field_names_[number];
+    name = std::to_string(number);
+    dimension = {hob_str_of(name.data(), name.size()), 4, 0};
+}
+
 void World::fill(hob_pipeline_expand_desc& desc) {
     desc.recordings = &pipeline_files_[0];
     desc.recording_stride = sizeof(hob_str);
@@ -474,7 +481,7 @@ hob_str World::text(const std::string& name) const {
                              : is_about("pipeline")    ? "/pipelines"
                                                        : "/profile");
     } else {
-        kept = name == "id" && is_about("profile") ? "task" : name;
+        kept = name == "id" && is_about("profile") ? "task" : name == "name" && is_about("mask_field") ? "0" : name;
     }
     return hob_str_of(kept.data(), kept.size());
 }

@@ -82,6 +82,7 @@ public:
     void fill(hob_pipeline_build_desc& desc);
     void fill(hob_pipeline_compute_state& state) { state.workgroup[0] = 8; }
     void fill(hob_pipeline_desc& desc);
+    void fill(hob_pipeline_dimension& dimension);
     void fill(hob_pipeline_expand_desc& desc);
     void fill(hob_pipeline_graphics_state& state);
     void fill(hob_pipeline_library_desc& desc);
@@ -155,6 +156,9 @@ private:
     void write_pipeline_files();
     std::string pipeline_paths_[5];
     hob_str pipeline_files_[5] = {};
+    /// Names of mask fields: "0" to "63".
+    std::string field_names_[64];
+    unsigned fields_ = 0;
     /// Encoded states of pipelines.
     std::string graphics_, compute_, ray_tracing_;
     const char* function_ = "";

@@ -65,7 +65,8 @@ typedef enum hob_pipeline_kind {
 
 /// A shader of a pipeline.
 typedef struct hob_pipeline_shader {
-    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on.
+    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on. Builds check the vertex formats only of
+    /// HOB_SHADER_STAGE_VERTEX.
     uint32_t stage;
     /// SHA-1 of its bytecode, or the first 20 bytes of another hash.
     uint8_t hash[20];
@@ -107,12 +108,39 @@ typedef struct hob_pipeline_desc {
 /// more than 1 MiB. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_get_key(const hob_pipeline_desc *pipeline, hob_fingerprint *out_key);
 
-/// A usage mask: situations of the game, as bits of the host.
+/// A usage mask: situations of the game, as bits of the host, or as named fields: see hob_pipeline_dimension.
 /// A host with 64 bits uses the first word.
 typedef struct hob_pipeline_mask {
     /// The bits, the lowest first.
     uint64_t words[4];
 } hob_pipeline_mask;
+
+// ---- Experimental: Named fields of usage masks -----------------------------------------------------------------------
+
+/// A named field of usage masks, such as the quality or the level.
+/// The fields of a list stand one after the other, from the lowest bit of a mask on.
+typedef struct hob_pipeline_dimension {
+    /// Its name, such as "quality": not empty, and unique in the list.
+    hob_str name;
+    /// Bits, 1 to 64. All fields of a list together have at most 256 bits.
+    uint32_t width;
+    /// Must be 0.
+    uint32_t reserved;
+} hob_pipeline_dimension;
+
+/// Sets a field of a usage mask by its name.
+/// `mask` NULL: no bits. `out_mask` may be `mask`. Number values from 1 on: 0 in the current mask fits every pipeline.
+///
+///     const hob_pipeline_dimension dimensions[] = {{HOB_STR_INIT("quality"), 2, 0}, {HOB_STR_INIT("level"), 6, 0}};
+///     hob_pipeline_mask mask;
+///     hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, NULL, HOB_STR("quality"), 3, &mask);
+///     hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, &mask, HOB_STR("level"), 17, &mask);
+///
+/// HOB_RESULT_NOT_FOUND: no field has that name. HOB_RESULT_INVALID_ARGUMENT: the value needs more bits than the field has,
+/// or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or than 256 bits. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_set_mask_field(
+    const hob_pipeline_dimension *dimensions, size_t dimension_stride, size_t dimension_count,
+    const hob_pipeline_mask *mask, hob_str name, uint64_t value, hob_pipeline_mask *out_mask);
 
 // ---- Experimental: Graphics state of the library's own schema --------------------------------------------------------
 
@@ -323,7 +351,7 @@ typedef struct hob_pipeline_stencil_face {
 
 /// A colour target.
 typedef struct hob_pipeline_color_target {
-    /// Format: a number of the graphics API. 0: the target is unused.
+    /// Format: a number of the graphics API. 0: the target is unused, and the fields below have no effect.
     uint32_t format;
     /// Channels that are written: 1 red, 2 green, 4 blue, 8 alpha. 15: all.
     uint32_t write_mask;
@@ -655,13 +683,14 @@ typedef struct hob_pipeline_library_desc {
     hob_str project;
     /// The format of its shaders, such as "spirv", in the same letters.
     hob_str format;
-    /// The version of the game. The user's cache of another version is not used.
+    /// The version of the game, at most 1024 bytes. The user's cache of another version is not used.
     hob_str version;
     /// Directory of the user's cache and of bans. Default empty: nothing outlives the process. It must not be that of a
     /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
     hob_str directory;
-    /// A new file that records the pipelines of this run at their first use, and how often they are used, for the next build of the game. An existing file
-    /// is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe". Default empty: no recording.
+    /// A new file that records this run for the next build of the game. Default empty: no recording.
+    /// It gets the pipelines at their first use, and how often they are used with the first 256 masks of the run. An
+    /// existing file is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe".
     hob_str recording;
     /// The driver and device, which bans belong to. NULL: unknown.
     const hob_environment *environment;
@@ -675,22 +704,24 @@ typedef struct hob_pipeline_library_desc {
     hob_str secret;
     /// Passed to the callbacks.
     void *user_data;
-    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may block. Several may run at once, on
-    /// the threads that work for the library. It may call the library, but not destroy it.
+    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may block.
+    /// Several may run at once, on the threads that work for the library. It may call the library, but not destroy it.
     uint32_t (*compile)(void *user_data, const hob_pipeline_job *job);
     /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. A
     /// library without anything to compile never calls it: see hob_pipeline_library_get_remaining. May be NULL.
     void (*completed)(void *user_data);
-    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. For masks of packed fields. It
-    /// must always give the same answer. Calls of the library inside it return HOB_RESULT_BUSY. NULL: a pipeline is selected if
-    /// `(mask & current) == current`.
+    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. It must always give the same answer.
+    /// Calls of the library inside it return HOB_RESULT_BUSY. NULL: without `dimensions` a pipeline is selected if
+    /// `(mask & current) == current`. With them it is selected if each field has the value of the current mask, or that is
+    /// 0.
     uint32_t (*compare)(void *user_data, const hob_pipeline_mask *mask, const hob_pipeline_mask *current);
     /// Called exactly once, after the last of the other callbacks and before hob_pipeline_library_destroy returns. May be
     /// NULL.
     void (*release)(void *user_data);
     /// The first current mask. NULL: no bits, which select all pipelines.
     const hob_pipeline_mask *mask;
-    /// The first precompile mask. NULL: no bits.
+    /// The first precompile mask. NULL: no bits, which select all pipelines, so HOB_PIPELINE_MODE_PRECOMPILE compiles all
+    /// of them fast.
     const hob_pipeline_mask *precompile_mask;
     /// The first mode. Default HOB_PIPELINE_MODE_FAST; 0 is HOB_PIPELINE_MODE_PAUSED.
     hob_pipeline_mode mode;
@@ -698,8 +729,9 @@ typedef struct hob_pipeline_library_desc {
     hob_pipeline_order order;
     /// HOB_PIPELINE_NO_USER_CACHE and the like. Default 0.
     uint32_t flags;
-    /// Strikes that ban a pipeline: compiles during which the process crashed, was killed, or called abort() or _exit().
-    /// A clean exit does not count. Default 2. UINT32_MAX: no bans.
+    /// Strikes that ban a pipeline. Default 2. UINT32_MAX: no bans. A compile gives a strike if the process crashes during
+    /// it, calls abort() or _exit(), or is ended by a signal, such as SIGKILL or SIGTERM. A call of exit() gives none. A
+    /// successful compile takes one strike back.
     uint32_t ban_at;
     /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
     /// UINT32_MAX: no limit.
@@ -709,6 +741,12 @@ typedef struct hob_pipeline_library_desc {
     uint32_t workers;
     /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
     uint64_t disk_limit;
+    /// The named fields of masks; copied. Recordings and the user's cache keep them. Default NULL: masks have no fields.
+    const hob_pipeline_dimension *dimensions;
+    /// Bytes from one field to the next: sizeof(hob_pipeline_dimension). Default 0: its first released size.
+    size_t dimension_stride;
+    /// Number of fields, at most 64. All together have at most 256 bits.
+    size_t dimension_count;
 } hob_pipeline_library_desc;
 
 /// Creates a library, and loads the user's cache.
@@ -718,7 +756,8 @@ typedef struct hob_pipeline_library_desc {
 ///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
 ///
 /// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording that
-/// cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid. Threads: any.
+/// cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid.
+/// HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_create(
     const hob_pipeline_library_desc *desc, hob_pipeline_library **out_library);
 
@@ -749,9 +788,10 @@ typedef enum hob_pipeline_state {
 
 /// Begins a frame: allows the next batch of compiles.
 /// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a burden
-/// that a hob_goblin chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
-/// frames. Waits for nothing. Allocates only to post a task to the
-/// background when there is work. Threads: shared.
+/// that a hob_goblin chose. UINT64_MAX: the limit of the mode. 0: only pipelines that are needed now are compiled. A build
+/// cannot be interrupted: one that takes longer is paid back by later frames.
+///
+/// Waits for nothing. Allocates only to post a task to the background when there is work. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_begin_frame(
     const hob_pipeline_library *library, uint64_t budget_us);
 
@@ -782,9 +822,17 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_compile(
     const hob_pipeline_library *library, uint64_t timeout_us, uint32_t *out_count);
 
 /// Waits up to `timeout_us` microseconds until a pipeline has a final state, and returns its state then.
-/// This thread compiles it, unless another one does already. If the host cancels that, or inside a compile, the state is
-/// returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
+/// This thread compiles it, unless another one does already; that takes as long as the build. With
+/// hob_pipeline_library_request other threads compile it. If the host cancels the compile, or inside a compile, the state
+/// is returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_wait(
+    const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t timeout_us);
+
+/// Requests a pipeline, and waits up to `timeout_us` microseconds for other threads that compile it.
+/// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after the
+/// wait. `timeout_us` 0, or a call inside a compile: the state is returned at once. Without an executor or threads in
+/// hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
+HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_request(
     const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t timeout_us);
 
 /// Gets the state of a pipeline, without a use.
@@ -797,7 +845,7 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_get_s
 /// Opens a cache that ships with the game, and queues the pipelines that the masks select.
 /// Waits for the file. Several caches may be opened. `out_count`, which may be NULL, receives the number of pipelines.
 /// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or API,
-/// or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
+/// has other mask dimensions, or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_open_cache(
     const hob_pipeline_library *library, hob_str path, uint64_t *out_count);
 
@@ -816,8 +864,11 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_set_mode(
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_mode hob_pipeline_library_get_mode(const hob_pipeline_library *library);
 
 /// Changes the current mask and the precompile mask, and selects again which pipelines are compiled ahead.
-/// Compiles that are running go on, and pipelines that are ready stay ready. `precompile_mask` may be NULL: no bits, which
-/// select all. Calls hob_pipeline_library_desc.compare for each distinct mask. Threads: shared.
+/// Compiles that are running go on, and pipelines that are ready stay ready. Calls hob_pipeline_library_desc.compare for
+/// each distinct mask.
+///
+/// `precompile_mask`, which may be NULL for no bits, matters in HOB_PIPELINE_MODE_PRECOMPILE only: it selects the
+/// pipelines that are compiled fast. No bits select all pipelines. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_set_masks(
     const hob_pipeline_library *library, const hob_pipeline_mask *mask, const hob_pipeline_mask *precompile_mask);
 
@@ -826,8 +877,23 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_set_masks(
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_remaining(
     const hob_pipeline_library *library, uint32_t *out_remaining);
 
+/// Gets the number of pipelines that are not compiled yet and that a mask selects, or would, as the current one.
+/// For the progress bar of one level, or to know what a change of the mask will cost. Calls
+/// hob_pipeline_library_desc.compare for each distinct mask. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_remaining_of(
+    const hob_pipeline_library *library, const hob_pipeline_mask *mask, uint32_t *out_remaining);
+
+/// Compiles a pipeline again that is ready, failed or banned.
+/// `key` NULL: all that are ready, for instance after the device was lost. They wait as if the caches had just been opened.
+/// A ban is lifted, and its strikes are forgotten. `out_count`, which may be NULL, receives the number of pipelines: 0 if
+/// there is no such pipeline. One that is being compiled is not affected.
+///
+/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory; its state stays. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_forget(
+    const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t *out_count);
+
 /// Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.
-/// HOB_RESULT_IO: they cannot be written; they still wait. Threads: shared.
+/// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_flush(const hob_pipeline_library *library);
 
 /// Gets why pipelines are not kept or bans not remembered, as a sentence without a NUL.
@@ -905,7 +971,9 @@ typedef struct hob_pipeline_statistics {
     uint64_t used;
     /// Used pipelines that were ready at their first use.
     uint64_t ready_at_first_use;
-    /// Used pipelines that were not ready at their first use.
+    /// Used pipelines of the caches that were not ready at their first use.
+    /// They waited, were being compiled, had failed, or were banned. Recordings say so for each pipeline. `unknown` counts
+    /// pipelines that no cache had.
     uint64_t missed;
     /// Pipelines that were used and that no cache had.
     uint64_t unknown;
@@ -1147,6 +1215,7 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_desc_init(hob_pipeline_libr
 static inline hob_pipeline_library_desc hob_pipeline_library_desc_default(void) {
     hob_pipeline_library_desc value;
     (void)hob_pipeline_library_desc_init(&value, (uint32_t)sizeof(value));
+    value.dimension_stride = sizeof(hob_pipeline_dimension);
     return value;
 }
 #define HOB_PIPELINE_LIBRARY_DESC_INIT (hob_pipeline_library_desc_default())

@@ -178,6 +178,23 @@ struct Pipeline {
 /// A usage mask of 64 bits.
 inline hob_pipeline_mask pipeline_mask(uint64_t bits) noexcept { return hob_pipeline_mask{{bits, 0, 0, 0}}; }
 
+/// Sets a field of a usage mask by its name; see hob_pipeline_set_mask_field.
+inline Result<hob_pipeline_mask> try_set_mask_field(ArrayView<hob_pipeline_dimension> dimensions,
+                                                    const hob_pipeline_mask& mask, std::string_view name,
+                                                    uint64_t value) noexcept {
+    hob_pipeline_mask changed = mask;
+    const hob_result code = hob_pipeline_set_mask_field(dimensions.data(), sizeof(hob_pipeline_dimension),
+                                                        dimensions.size(), &mask, detail::text(name), value, &changed);
+    return detail::result_of(code, changed);
+}
+#if HOB_EXCEPTIONS
+/// The throwing form.
+inline hob_pipeline_mask set_mask_field(ArrayView<hob_pipeline_dimension> dimensions, const hob_pipeline_mask& mask,
+                                        std::string_view name, uint64_t value) {
+    return try_set_mask_field(dimensions, mask, name, value).value();
+}
+#endif
+
 /// The options of a library.
 /// All other parameters are fields of `desc`; see hob_pipeline_library_desc.
 struct PipelineLibraryOptions {
@@ -292,6 +309,13 @@ public:
         pending->rethrow();
         return state;
     }
+    /// Requests a pipeline, and waits up to `timeout_us` microseconds for other threads that compile it.
+    hob_pipeline_state request(const hob_fingerprint& key, uint64_t timeout_us = 0) const {
+        const auto pending = pending_;
+        const hob_pipeline_state state = hob_pipeline_library_request(capi(), &key, timeout_us);
+        pending->rethrow();
+        return state;
+    }
     /// The state of a pipeline, without a use.
     hob_pipeline_state state(const hob_fingerprint& key) const noexcept {
         return hob_pipeline_library_get_state(capi(), &key);
@@ -313,6 +337,24 @@ public:
         uint32_t remaining = 0;
         (void)hob_pipeline_library_get_remaining(capi(), &remaining);
         return remaining;
+    }
+    /// The number of pipelines that are not compiled yet and that a mask selects, or would.
+    Result<uint32_t> try_remaining_of(const hob_pipeline_mask& mask) const {
+        uint32_t remaining = 0;
+        const hob_result code = hob_pipeline_library_get_remaining_of(capi(), &mask, &remaining);
+        return detail::result_of(code, remaining);
+    }
+    /// Compiles a pipeline again that is ready, failed or banned. True: it had such a state.
+    Result<bool> try_forget(const hob_fingerprint& key) const noexcept {
+        uint64_t count = 0;
+        const hob_result code = hob_pipeline_library_forget(capi(), &key, &count);
+        return detail::result_of(code, count > 0);
+    }
+    /// Compiles all pipelines again that are ready, for instance after the device was lost. Returns how many.
+    Result<uint64_t> try_forget_all() const noexcept {
+        uint64_t count = 0;
+        const hob_result code = hob_pipeline_library_forget(capi(), nullptr, &count);
+        return detail::result_of(code, count);
     }
     /// Writes what waits to be kept, and waits for the disk.
     Result<void> try_flush() const {
@@ -363,6 +405,9 @@ public:
     void set_masks(const hob_pipeline_mask& mask, const hob_pipeline_mask& precompile_mask = {{0, 0, 0, 0}}) const {
         try_set_masks(mask, precompile_mask).value();
     }
+    uint32_t remaining_of(const hob_pipeline_mask& mask) const { return try_remaining_of(mask).value(); }
+    bool forget(const hob_fingerprint& key) const { return try_forget(key).value(); }
+    uint64_t forget_all() const { return try_forget_all().value(); }
     void flush() const { try_flush().value(); }
     std::string problem() const { return try_problem().value(); }
     hob_pipeline_group_id add_group(ArrayView<hob_fingerprint> keys) const { return try_add_group(keys).value(); }

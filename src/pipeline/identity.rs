@@ -2,6 +2,7 @@
 
 use crate::base::{Result, error, try_string};
 use crate::fingerprint::Builder;
+use crate::pipeline::Dimension;
 
 const CONTEXT: &str = "hobgoblin pipelines 1";
 /// Most bytes of a name.
@@ -47,12 +48,16 @@ impl Identity {
         Ok(())
     }
 
-    /// The id of the pipelines of a version of the game.
-    pub fn environment(&self, version: &str) -> u64 {
+    /// The id of the pipelines of a version of the game. Masks of other dimensions have another meaning.
+    pub fn environment(&self, version: &str, dimensions: &[Dimension]) -> u64 {
+        const DIMENSION: u32 = 5;
         let mut name = Builder::new(CONTEXT);
         let parts = [self.project.as_bytes(), self.format.as_bytes(), &self.api.to_le_bytes(), version.as_bytes()];
-        for (kind, bytes) in (1..).zip(parts) {
+        for (kind, bytes) in (1..DIMENSION).zip(parts) {
             name.part(kind, 0, bytes);
+        }
+        for Dimension { name: text, width } in dimensions {
+            name.part(DIMENSION, *width, text.as_bytes());
         }
         u64::from_le_bytes(name.finish().short())
     }
@@ -98,7 +103,11 @@ mod tests {
     #[test]
     fn every_part_changes_the_environment() {
         let id = |project: &str, format: &str, api, version| {
-            Identity::new(project, format, api).expect("valid").environment(version)
+            Identity::new(project, format, api).expect("valid").environment(version, &[])
+        };
+        let with = |name: &str, width| {
+            let dimensions = [Dimension { name: name.into(), width }];
+            Identity::new("a", "b", 1).expect("valid").environment("c", &dimensions)
         };
         let ids = [
             id("a", "b", 1, "c"),
@@ -106,6 +115,9 @@ mod tests {
             id("a", "c", 1, "c"),
             id("a", "b", 2, "c"),
             id("a", "b", 1, "d"),
+            with("quality", 3),
+            with("quality", 4),
+            with("level", 3),
         ];
         let distinct: std::collections::HashSet<_> = ids.iter().collect();
         assert_eq!(distinct.len(), ids.len());

@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `description` | a pipeline as data, and its key |
 //! | `graphics` | the library's own schema: [`graphics::GraphicsState`] and its encoding |
+//! | `dimension` | [`Dimension`]: named fields of usage masks |
 //! | `mask` | usage masks, and the set of a pipeline's masks |
 //! | `files` | the files' kinds, the encoding of their parts, and use data |
 //! | `recording` | [`recording::Recorder`], and recordings that are read and merged |
@@ -36,6 +37,7 @@
 
 pub mod build;
 mod description;
+mod dimension;
 mod files;
 pub mod graphics;
 mod identity;
@@ -52,7 +54,8 @@ mod user_cache;
 pub use description::{
     Description, DescriptionRef, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef,
 };
-pub use files::{Cursor, Dimension, MAX_DIMENSIONS, UseData, put_description, put_text};
+pub use dimension::{Dimension, MAX_DIMENSIONS, check_dimensions, compare_dimensions, copy_dimensions, with_dimension};
+pub use files::{Cursor, UseData, put_description, put_text};
 pub use identity::{Identity, MAX_NAME};
 pub use mask::{Mask, MaskSet};
 pub use seen::Seen;

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::{DescriptionRef, Identity, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef};
+use super::{DescriptionRef, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef};
 use crate::base::{Result, Text, try_push, try_string, try_to_vec};
 use crate::store::io::SharedIo;
 use crate::store::{Buffer, Name, Options, Store};
@@ -128,10 +128,9 @@ pub struct UserCache {
 }
 
 impl UserCache {
-    /// Open the cache in a directory, for a version of the game. A missing directory is created by the first
-    /// [`put`](Self::put).
-    pub fn open(io: SharedIo, directory: &Path, identity: &Identity, version: &str, options: Options) -> Result<Self> {
-        let environment = identity.environment(version);
+    /// Open the cache in a directory, for an [environment](Identity::environment) of the game, and its version for messages.
+    /// A missing directory is created by the first [`put`](Self::put).
+    pub fn open(io: SharedIo, directory: &Path, environment: u64, version: &str, options: Options) -> Result<Self> {
         let options = Options { environment: Some(environment), ..options };
         let store = Store::open(io, directory, options)?;
         let version = try_string(version)?;
@@ -282,7 +281,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pipeline::Description;
+    use crate::pipeline::{Description, Identity};
     use crate::store::fault_io::FaultDisk;
     use crate::store::io::share;
 
@@ -292,13 +291,14 @@ mod tests {
         static SECOND: Cell<u64> = const { Cell::new(1_800_000_000) };
     }
 
-    fn identity() -> Identity {
-        Identity::new("game", "spirv", 3).expect("valid")
+    fn environment(version: &str) -> u64 {
+        Identity::new("game", "spirv", 3).expect("valid").environment(version, &[])
     }
 
     fn open(disk: &FaultDisk, version: &str) -> UserCache {
         let io = share(disk.process()).expect("memory");
-        UserCache::open(io, Path::new("cache"), &identity(), version, Options::new(|| SECOND.get())).expect("it opens")
+        let options = Options::new(|| SECOND.get());
+        UserCache::open(io, Path::new("cache"), environment(version), version, options).expect("it opens")
     }
 
     fn description(number: u32) -> Description {
@@ -396,7 +396,7 @@ mod tests {
         let small = |disk: &FaultDisk| {
             let io = share(disk.process()).expect("memory");
             let options = Options { limit_bytes: Options::LEAST_LIMIT, ..Options::new(|| SECOND.get()) };
-            UserCache::open(io, Path::new("cache"), &identity(), "1.0", options).expect("it opens")
+            UserCache::open(io, Path::new("cache"), environment("1.0"), "1.0", options).expect("it opens")
         };
         for session in 0..8 {
             SECOND.set(SECOND.get() + DAY);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hobgoblin::pipeline::keys::{KeyLine, KeyMapBuilder};
-use hobgoblin::pipeline::recording::{FirstUse, Recorder, RunInfo};
+use hobgoblin::pipeline::recording::{FirstUse, Readiness, Recorder, RunInfo};
 use hobgoblin::pipeline::{Description, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef};
 use hobgoblin_bench::random::Random;
 
@@ -64,7 +64,14 @@ fn write(directory: &Path) {
             let (key, description) = &pipelines[order[place]];
             let mask = Mask([1 << random.below(8), 0, 0, 0]);
             let description = description.borrow();
-            let first = FirstUse { key: *key, description, mask, frame: place as u64, build_us: 900 };
+            let first = FirstUse {
+                key: *key,
+                description,
+                mask,
+                frame: place as u64,
+                build_us: 900,
+                readiness: Readiness::Unknown,
+            };
             recorder.record(&first).expect("it can be written");
         }
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hobgoblin::pipeline::graphics::{ColorTarget, ComputeState, GraphicsState, VertexAttribute, VertexBuffer};
 use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder};
-use hobgoblin::pipeline::recording::{FirstUse, Recorder, Recording, RunInfo};
+use hobgoblin::pipeline::recording::{FirstUse, Readiness, Recorder, Recording, RunInfo};
 use hobgoblin::pipeline::stable::Expansion;
 use hobgoblin::pipeline::{Description, Mask, PipelineKind, Schema, ShaderHash, ShaderRef};
 use hobgoblin_bench::random::Random;
@@ -126,7 +126,8 @@ fn write_stable(directory: &Path) {
         for (place, Recorded { description, .. }) in pipelines.iter().enumerate() {
             let description = description.borrow();
             let (key, mask) = (description.key(), Mask([1 + file as u64 % 2, 0, 0, 0]));
-            let first = FirstUse { key, description, mask, frame: place as u64, build_us: 900 };
+            let first =
+                FirstUse { key, description, mask, frame: place as u64, build_us: 900, readiness: Readiness::Unknown };
             recorder.record(&first).expect("it can be written");
         }
         drop(recorder);

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hobgoblin::pipeline::recording::{FirstUse, LaterUses, Recorder, RunInfo};
+use hobgoblin::pipeline::recording::{FirstUse, LaterUses, Readiness, Recorder, RunInfo};
 use hobgoblin::pipeline::{DescriptionRef, Identity, Mask, PipelineKind, Schema, ShaderHash, ShaderRef};
 use hobgoblin::store::io::{OsIo, share};
 
@@ -29,7 +29,9 @@ pub fn record_as(path: &Path, info: &RunInfo, first: u8, last: u8, build_us: u32
         let description =
             DescriptionRef { kind: PipelineKind::Graphics, schema: Schema(1), state: b"state", shaders: &shaders };
         let (key, mask) = (description.key(), Mask::of_bits(run.into()));
-        recorder.record(&FirstUse { key, description, mask, frame: number.into(), build_us }).unwrap();
+        recorder
+            .record(&FirstUse { key, description, mask, frame: number.into(), build_us, readiness: Readiness::Unknown })
+            .unwrap();
         recorder.record_uses(&[LaterUses { key, times: 9, mask }]).unwrap();
     }
 }

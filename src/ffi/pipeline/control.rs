@@ -10,7 +10,9 @@ use crate::base::error;
 use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::text::hob_str;
+use crate::ffi::fingerprint::bytes::hob_fingerprint;
 use crate::ffi::store::path::path;
+use crate::fingerprint::Fingerprint;
 use crate::pipeline::Mask;
 use crate::pipeline::precompile::CurrentMasks;
 
@@ -19,7 +21,7 @@ use crate::pipeline::precompile::CurrentMasks;
 /// Opens a cache that ships with the game, and queues the pipelines that the masks select.
 /// Waits for the file. Several caches may be opened. `out_count`, which may be NULL, receives the number of pipelines.
 /// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or API,
-/// or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
+/// has other mask dimensions, or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
 #[entry(shared, nullable(out_count), experimental)]
 pub extern "C" fn hob_pipeline_library_open_cache(
     library: *const hob_pipeline_library,
@@ -70,8 +72,11 @@ pub extern "C" fn hob_pipeline_library_get_mode(library: *const hob_pipeline_lib
 }
 
 /// Changes the current mask and the precompile mask, and selects again which pipelines are compiled ahead.
-/// Compiles that are running go on, and pipelines that are ready stay ready. `precompile_mask` may be NULL: no bits, which
-/// select all. Calls hob_pipeline_library_desc.compare for each distinct mask. Threads: shared.
+/// Compiles that are running go on, and pipelines that are ready stay ready. Calls hob_pipeline_library_desc.compare for
+/// each distinct mask.
+///
+/// `precompile_mask`, which may be NULL for no bits, matters in HOB_PIPELINE_MODE_PRECOMPILE only: it selects the
+/// pipelines that are compiled fast. No bits select all pipelines. Threads: shared.
 #[entry(shared, nullable(precompile_mask), experimental)]
 pub extern "C" fn hob_pipeline_library_set_masks(
     library: *const hob_pipeline_library,
@@ -95,8 +100,41 @@ pub extern "C" fn hob_pipeline_library_get_remaining(
     Ok(())
 }
 
+/// Gets the number of pipelines that are not compiled yet and that a mask selects, or would, as the current one.
+/// For the progress bar of one level, or to know what a change of the mask will cost. Calls
+/// hob_pipeline_library_desc.compare for each distinct mask. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_pipeline_library_get_remaining_of(
+    library: *const hob_pipeline_library,
+    mask: *const hob_pipeline_mask,
+    out_remaining: *mut u32,
+) -> hob_result {
+    let mask = Mask(mask.words);
+    let remaining = library.0.as_ref().map_or(Ok(0), |library| library.precompiler().remaining_of(mask))?;
+    out_remaining.write(u32::try_from(remaining).unwrap_or(u32::MAX));
+    Ok(())
+}
+
+/// Compiles a pipeline again that is ready, failed or banned.
+/// `key` NULL: all that are ready, for instance after the device was lost. They wait as if the caches had just been opened.
+/// A ban is lifted, and its strikes are forgotten. `out_count`, which may be NULL, receives the number of pipelines: 0 if
+/// there is no such pipeline. One that is being compiled is not affected.
+///
+/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory; its state stays. Threads: shared.
+#[entry(shared, nullable(key, out_count), experimental)]
+pub extern "C" fn hob_pipeline_library_forget(
+    library: *const hob_pipeline_library,
+    key: *const hob_fingerprint,
+    out_count: *mut u64,
+) -> hob_result {
+    let key = key.map(|key| Fingerprint(key.bytes));
+    let count = library.0.as_ref().map_or(Ok(0), |library| library.forget(key.as_ref()))?;
+    write_if(out_count, count);
+    Ok(())
+}
+
 /// Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.
-/// HOB_RESULT_IO: they cannot be written; they still wait. Threads: shared.
+/// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_flush(library: *const hob_pipeline_library) -> hob_result {
     library.0.as_ref().map_or(Ok(()), |library| library.flush())

@@ -31,7 +31,8 @@ pub enum hob_pipeline_kind {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_pipeline_shader {
-    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on.
+    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on. Builds check the vertex formats only of
+    /// HOB_SHADER_STAGE_VERTEX.
     pub stage: u32,
     /// SHA-1 of its bytecode, or the first 20 bytes of another hash.
     pub hash: [u8; 20],
@@ -85,7 +86,7 @@ pub extern "C" fn hob_pipeline_get_key(
     Ok(())
 }
 
-/// A usage mask: situations of the game, as bits of the host.
+/// A usage mask: situations of the game, as bits of the host, or as named fields: see hob_pipeline_dimension.
 /// A host with 64 bits uses the first word.
 #[element(size = 32, last = words)]
 #[repr(C)]

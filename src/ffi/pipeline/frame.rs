@@ -42,9 +42,10 @@ impl From<State> for hob_pipeline_state {
 
 /// Begins a frame: allows the next batch of compiles.
 /// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a burden
-/// that a hob_goblin chose. UINT64_MAX: the limit of the mode. A build cannot be interrupted: one that takes longer is paid back by later
-/// frames. Waits for nothing. Allocates only to post a task to the
-/// background when there is work. Threads: shared.
+/// that a hob_goblin chose. UINT64_MAX: the limit of the mode. 0: only pipelines that are needed now are compiled. A build
+/// cannot be interrupted: one that takes longer is paid back by later frames.
+///
+/// Waits for nothing. Allocates only to post a task to the background when there is work. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_begin_frame(library: *const hob_pipeline_library, budget_us: u64) -> hob_result {
     if let Some(library) = &library.0 {
@@ -108,8 +109,9 @@ pub extern "C" fn hob_pipeline_library_compile(
 }
 
 /// Waits up to `timeout_us` microseconds until a pipeline has a final state, and returns its state then.
-/// This thread compiles it, unless another one does already. If the host cancels that, or inside a compile, the state is
-/// returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
+/// This thread compiles it, unless another one does already; that takes as long as the build. With
+/// hob_pipeline_library_request other threads compile it. If the host cancels the compile, or inside a compile, the state
+/// is returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_wait(
     library: *const hob_pipeline_library,
@@ -119,6 +121,22 @@ pub extern "C" fn hob_pipeline_library_wait(
     let timeout = if timeout_us == u64::MAX { Duration::MAX } else { Duration::from_micros(timeout_us) };
     let key = Fingerprint(key.bytes);
     Ok(library.0.as_ref().map_or(State::Unknown, |library| library.wait(&key, timeout)).into())
+}
+
+/// Requests a pipeline, and waits up to `timeout_us` microseconds for other threads that compile it.
+/// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after the
+/// wait. `timeout_us` 0, or a call inside a compile: the state is returned at once. Without an executor or threads in
+/// hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
+#[entry(shared, experimental)]
+#[must_use]
+pub extern "C" fn hob_pipeline_library_request(
+    library: *const hob_pipeline_library,
+    key: *const hob_fingerprint,
+    timeout_us: u64,
+) -> hob_pipeline_state {
+    let timeout = if timeout_us == u64::MAX { Duration::MAX } else { Duration::from_micros(timeout_us) };
+    let key = Fingerprint(key.bytes);
+    Ok(library.0.as_ref().map_or(State::Unknown, |library| library.request(&key, timeout)).into())
 }
 
 /// Gets the state of a pipeline, without a use.

@@ -251,7 +251,7 @@ pub struct hob_pipeline_stencil_face {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_pipeline_color_target {
-    /// Format: a number of the graphics API. 0: the target is unused.
+    /// Format: a number of the graphics API. 0: the target is unused, and the fields below have no effect.
     pub format: u32,
     /// Channels that are written: 1 red, 2 green, 4 blue, 8 alpha. 15: all.
     pub write_mask: u32,

@@ -5,8 +5,10 @@ use std::ffi::c_void;
 use hobgoblin_macros::{entry, opaque, open_enum, versioned};
 
 use super::describe::{hob_pipeline_kind, hob_pipeline_mask, hob_pipeline_shader};
+use super::dimension::{self, hob_pipeline_dimension};
 use crate::base::{Result, Shared, error, try_collect};
 use crate::ffi::base::argument::Argument;
+use crate::ffi::base::array::Array;
 use crate::ffi::base::guard::{call_host, call_host_barred};
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
@@ -14,15 +16,15 @@ use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::text::hob_str;
 use crate::ffi::base::user_data::UserData;
 use crate::ffi::executor::desc::hob_executor;
-use crate::ffi::fingerprint::bytes::hob_fingerprint;
-use crate::ffi::fingerprint::environment::{hob_environment, with_environment};
+use crate::ffi::fingerprint::bytes::{hob_fingerprint, known};
+use crate::ffi::fingerprint::environment::{hob_environment, hob_graphics_api, with_environment};
 use crate::ffi::store::hob_file_io;
 use crate::ffi::store::host_io::{HostFiles, HostIo};
 use crate::ffi::store::limits::{disk_limit, seconds, secret};
 use crate::ffi::store::path::path;
 use crate::pipeline::library::{Built, Compiler, Library, Options};
 use crate::pipeline::precompile::{self, Compare, Comparison, CurrentMasks, Job, Mode, Order};
-use crate::pipeline::{Description, Identity, Mask, PipelineKey};
+use crate::pipeline::{Description, Dimension, Identity, Mask, PipelineKey, compare_dimensions};
 use crate::store::io::{OsIo, share};
 use crate::store::{self};
 
@@ -134,13 +136,14 @@ pub struct hob_pipeline_library_desc {
     pub project: hob_str,
     /// The format of its shaders, such as "spirv", in the same letters.
     pub format: hob_str,
-    /// The version of the game. The user's cache of another version is not used.
+    /// The version of the game, at most 1024 bytes. The user's cache of another version is not used.
     pub version: hob_str,
     /// Directory of the user's cache and of bans. Default empty: nothing outlives the process. It must not be that of a
     /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
     pub directory: hob_str,
-    /// A new file that records the pipelines of this run at their first use, and how often they are used, for the next build of the game. An existing file
-    /// is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe". Default empty: no recording.
+    /// A new file that records this run for the next build of the game. Default empty: no recording.
+    /// It gets the pipelines at their first use, and how often they are used with the first 256 masks of the run. An
+    /// existing file is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe".
     pub recording: hob_str,
     /// The driver and device, which bans belong to. NULL: unknown.
     pub environment: *const hob_environment,
@@ -154,15 +157,16 @@ pub struct hob_pipeline_library_desc {
     pub secret: hob_str,
     /// Passed to the callbacks.
     pub user_data: *mut c_void,
-    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may block. Several may run at once, on
-    /// the threads that work for the library. It may call the library, but not destroy it.
+    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may block.
+    /// Several may run at once, on the threads that work for the library. It may call the library, but not destroy it.
     pub compile: Option<extern "C" fn(user_data: *mut c_void, job: *const hob_pipeline_job) -> u32>,
     /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. A
     /// library without anything to compile never calls it: see hob_pipeline_library_get_remaining. May be NULL.
     pub completed: Option<extern "C" fn(user_data: *mut c_void)>,
-    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. For masks of packed fields. It
-    /// must always give the same answer. Calls of the library inside it return HOB_RESULT_BUSY. NULL: a pipeline is selected if
-    /// `(mask & current) == current`.
+    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. It must always give the same answer.
+    /// Calls of the library inside it return HOB_RESULT_BUSY. NULL: without `dimensions` a pipeline is selected if
+    /// `(mask & current) == current`. With them it is selected if each field has the value of the current mask, or that is
+    /// 0.
     pub compare: Option<
         extern "C" fn(user_data: *mut c_void, mask: *const hob_pipeline_mask, current: *const hob_pipeline_mask) -> u32,
     >,
@@ -171,7 +175,8 @@ pub struct hob_pipeline_library_desc {
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
     /// The first current mask. NULL: no bits, which select all pipelines.
     pub mask: *const hob_pipeline_mask,
-    /// The first precompile mask. NULL: no bits.
+    /// The first precompile mask. NULL: no bits, which select all pipelines, so HOB_PIPELINE_MODE_PRECOMPILE compiles all
+    /// of them fast.
     pub precompile_mask: *const hob_pipeline_mask,
     /// The first mode. Default HOB_PIPELINE_MODE_FAST; 0 is HOB_PIPELINE_MODE_PAUSED.
     #[initial(hob_pipeline_mode::Fast)]
@@ -180,8 +185,9 @@ pub struct hob_pipeline_library_desc {
     pub order: hob_pipeline_order,
     /// HOB_PIPELINE_NO_USER_CACHE and the like. Default 0.
     pub flags: u32,
-    /// Strikes that ban a pipeline: compiles during which the process crashed, was killed, or called abort() or _exit().
-    /// A clean exit does not count. Default 2. UINT32_MAX: no bans.
+    /// Strikes that ban a pipeline. Default 2. UINT32_MAX: no bans. A compile gives a strike if the process crashes during
+    /// it, calls abort() or _exit(), or is ended by a signal, such as SIGKILL or SIGTERM. A call of exit() gives none. A
+    /// successful compile takes one strike back.
     #[default(2)]
     pub ban_at: u32,
     /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
@@ -195,6 +201,12 @@ pub struct hob_pipeline_library_desc {
     /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
     #[default(64 << 20)]
     pub disk_limit: u64,
+    /// The named fields of masks; copied. Recordings and the user's cache keep them. Default NULL: masks have no fields.
+    pub dimensions: *const hob_pipeline_dimension,
+    /// Bytes from one field to the next: sizeof(hob_pipeline_dimension). Default 0: its first released size.
+    pub dimension_stride: usize,
+    /// Number of fields, at most 64. All together have at most 256 bits.
+    pub dimension_count: usize,
 }
 
 /// Creates a library, and loads the user's cache.
@@ -204,7 +216,8 @@ pub struct hob_pipeline_library_desc {
 ///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
 ///
 /// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording that
-/// cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid. Threads: any.
+/// cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid.
+/// HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
 #[entry(any, experimental)]
 #[must_use]
 pub extern "C" fn hob_pipeline_library_create(
@@ -259,7 +272,7 @@ unsafe fn options(
         }
     };
     let text = |text: hob_str, what| unsafe { text.argument(what) }.text();
-    let identity = Identity::new(text(desc.project, "project")?, text(desc.format, "format")?, desc.api)?;
+    let identity = Identity::new(text(desc.project, "project")?, text(desc.format, "format")?, api(desc.api)?)?;
     let io = match files {
         Some(files) => share(HostIo(files.clone()))?,
         None => share(OsIo)?,
@@ -268,6 +281,8 @@ unsafe fn options(
         // SAFETY: by this function's contract: NULL, or a mask.
         if mask.is_null() { Mask::NONE } else { Mask(unsafe { mask.read_unaligned() }.words) }
     };
+    let dimensions = unsafe { Array::new(desc.dimensions, desc.dimension_stride, desc.dimension_count, "dimensions") }?;
+    let dimensions = unsafe { dimension::copied(&dimensions) }?;
     let host = HostCompiler { calls: *desc, user_data: user_data.clone() };
     let host = Shared::into_dyn(Shared::try_new(host)?, |host| -> &dyn Compiler { host });
     let mut options = Options::new(identity, text(desc.version, "version")?, host, io, seconds)?;
@@ -290,9 +305,10 @@ unsafe fn options(
         order: Order::from_number(desc.order.check("order")?.0).unwrap_or_default(),
         shaders_first: desc.flags & HOB_PIPELINE_SHADERS_FIRST != 0,
         masks: CurrentMasks { regular: mask(desc.mask), precompile: mask(desc.precompile_mask) },
-        comparison: comparison(desc, user_data)?,
+        comparison: comparison(desc, user_data, &dimensions)?,
         ..precompile::Options::default()
     };
+    options.dimensions = dimensions;
     Ok(options)
 }
 
@@ -304,13 +320,24 @@ fn workers(count: u32) -> Result<u32> {
     Ok(count)
 }
 
+/// A graphics API that the library knows, or a number of the host.
+pub fn api(number: u32) -> Result<u32> {
+    known(number, hob_graphics_api::Webgpu.0, hob_graphics_api::User.0, "api")
+}
+
 /// The mode of that number.
 pub fn mode(number: hob_pipeline_mode) -> Result<Mode> {
     Ok(Mode::from_number(number.check("mode")?.0).unwrap_or_default())
 }
 
-fn comparison(desc: &hob_pipeline_library_desc, user_data: &Shared<UserData>) -> Result<Comparison> {
-    let Some(compare) = desc.compare else { return Ok(Comparison::HasAll) };
+fn comparison(
+    desc: &hob_pipeline_library_desc,
+    user_data: &Shared<UserData>,
+    dimensions: &[Dimension],
+) -> Result<Comparison> {
+    let Some(compare) = desc.compare else {
+        return if dimensions.is_empty() { Ok(Comparison::HasAll) } else { compare_dimensions(dimensions) };
+    };
     let data = user_data.clone();
     let ask = move |mask: &Mask, current: &Mask| {
         let (mask, current) = (hob_pipeline_mask::from(mask), hob_pipeline_mask::from(current));

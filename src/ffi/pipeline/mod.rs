@@ -40,6 +40,7 @@
 //! Functions with a const library may run on several threads at once, also inside callbacks.
 
 mod describe;
+mod dimension;
 mod graphics;
 mod compute;
 mod library;

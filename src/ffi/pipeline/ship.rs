@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use hobgoblin_macros::{entry, versioned};
 
+use super::library::api;
 use crate::base::{Level, Result, error, host_log, try_collect_all};
 use crate::ffi::base::array::Array;
 use crate::ffi::base::out::write_if;
@@ -235,7 +236,7 @@ pub extern "C" fn hob_pipeline_build(
         )
     }?;
     let text = |text: hob_str, what| unsafe { text.argument(what) }.text();
-    let identity = Identity::new(text(desc.project, "project")?, text(desc.format, "format")?, desc.api)?;
+    let identity = Identity::new(text(desc.project, "project")?, text(desc.format, "format")?, api(desc.api)?)?;
     let options = BuildOptions {
         combinations: desc.combinations,
         adds_compute: desc.flags & HOB_PIPELINE_BUILD_NO_COMPUTE == 0,

@@ -9,7 +9,7 @@ use super::*;
 use crate::base::Code;
 use crate::pipeline::graphics::{GraphicsState, VertexAttribute, VertexBuffer};
 use crate::pipeline::keys::{KeyLine, KeyMapBuilder};
-use crate::pipeline::recording::{FirstUse, Recorder, Recording, RunInfo};
+use crate::pipeline::recording::{FirstUse, Readiness, Recorder, Recording, RunInfo};
 use crate::pipeline::stable::Expansion;
 use crate::pipeline::{Description, PipelineKey, Shipped, ShippedScan};
 use crate::store::fault_io::FaultDisk;
@@ -51,7 +51,14 @@ fn stable(run: u8, pipelines: &[Description], keys: &KeyMap, api: u32) -> Vec<u8
     let mut recorder = Recorder::create(&io, Path::new("/s/r"), &info).expect("a new file");
     for (frame, pipeline) in pipelines.iter().enumerate() {
         let (key, mask) = (pipeline.borrow().key(), Mask::of_bits(run.into()));
-        let first = FirstUse { key, description: pipeline.borrow(), mask, frame: frame as u64, build_us: 5 };
+        let first = FirstUse {
+            key,
+            description: pipeline.borrow(),
+            mask,
+            frame: frame as u64,
+            build_us: 5,
+            readiness: Readiness::Unknown,
+        };
         recorder.record(&first).expect("space");
     }
     drop(recorder);

@@ -8,7 +8,8 @@
 mod table;
 mod wire;
 
-use crate::base::{Code, Result, error, try_push};
+use crate::base::{Code, Result, try_push};
+pub use crate::pipeline::dimension::{Dimension, check_dimensions};
 use crate::pipeline::{Identity, Mask, MaskSet};
 use crate::store::LogKind;
 
@@ -28,18 +29,6 @@ pub const KINDS: [LogKind; 4] = [RECORDING, KEY_MAP, STABLE, BUILT];
 
 /// Kind of the record that describes the file, in files of every kind.
 pub const HEAD: u8 = 1;
-
-/// Most dimensions of masks.
-pub const MAX_DIMENSIONS: usize = 64;
-
-/// A named field of the masks' bits.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dimension {
-    /// Its name, such as `quality`.
-    pub name: String,
-    /// Bits from the end of the one before.
-    pub width: u32,
-}
 
 /// How recordings used a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,19 +89,6 @@ impl UseData {
     pub fn mean_build_us(&self) -> u64 {
         self.build_us / u64::from(self.builds.max(1))
     }
-}
-
-/// Check the dimensions of masks from outside.
-pub fn check_dimensions(dimensions: &[Dimension]) -> Result<()> {
-    let bits = dimensions.iter().map(|dimension| u64::from(dimension.width)).sum::<u64>();
-    if dimensions.len() > MAX_DIMENSIONS || bits > 8 * size_of::<Mask>() as u64 {
-        let (count, most) = (dimensions.len(), 8 * size_of::<Mask>());
-        return Err(error!(
-            LimitExceeded,
-            "{count} mask dimensions have {bits} bits: use at most {MAX_DIMENSIONS}, with {most} bits"
-        ));
-    }
-    Ok(())
 }
 
 /// Append the dimensions of masks.

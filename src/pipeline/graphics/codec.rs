@@ -6,7 +6,7 @@ use super::state::{
     Raster, StencilFace, VertexAttribute, VertexBuffer,
 };
 use super::wire::{Reader, Writer};
-use crate::base::{Result, try_push, try_to_vec};
+use crate::base::{Result, error, try_push, try_to_vec};
 use crate::pipeline::PipelineKind;
 
 /// Bytes of the parts that every graphics state has, and of the elements of lists.
@@ -94,8 +94,11 @@ impl GraphicsState {
     fn put_targets(&self, out: &mut Writer) -> Result<()> {
         out.u8(self.color_targets.len() as u8)?;
         for ColorTarget { format, write_mask, blend } in &self.color_targets {
+            // Nothing is written to an unused target.
+            let is_used = *format > 0;
+            let blend = blend.as_ref().filter(|_| is_used);
             out.u32(*format)?;
-            out.u8(*write_mask as u8)?;
+            out.u8(if is_used { *write_mask as u8 } else { 0 })?;
             out.bool(blend.is_some())?;
             if let Some(blend) = blend {
                 out.numbered(blend.source_color)?;
@@ -215,6 +218,12 @@ fn get_targets(from: &mut Reader<'_>) -> Result<Vec<ColorTarget>> {
     get_list(from, MAX_COLOR_TARGETS, "colour targets", |from| {
         let (format, write_mask) = (from.u32()?, from.u8()?.into());
         let blend = if from.bool()? { Some(get_blend(from)?) } else { None };
+        if format == 0 && (write_mask > 0 || blend.is_some()) {
+            return Err(error!(
+                Malformed,
+                "the graphics state has an unused colour target that is written: it is damaged"
+            ));
+        }
         Ok(ColorTarget { format, write_mask, blend })
     })
 }

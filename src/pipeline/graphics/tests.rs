@@ -88,6 +88,9 @@ fn equal_states_have_one_encoding() {
     other.vertex_buffers.reverse();
     other.attributes.reverse();
     other.raster.depth_bias_slope = -0.0;
+    // Nothing is written to an unused target.
+    let blend = other.color_targets[0].blend;
+    other.color_targets[1] = ColorTarget { format: 0, write_mask: 15, blend };
     assert_eq!(state.encode().expect("valid"), other.encode().expect("valid"));
 }
 
@@ -230,7 +233,10 @@ prop_compose! {
         let [source_color, destination_color, source_alpha, destination_alpha] = factors;
         let [color_op, alpha_op] = ops;
         let blend = Blend { source_color, destination_color, color_op, source_alpha, destination_alpha, alpha_op };
-        ColorTarget { format, write_mask, blend: is_blended.then_some(blend) }
+        match format {
+            0 => ColorTarget { format, write_mask: 0, blend: None },
+            _ => ColorTarget { format, write_mask, blend: is_blended.then_some(blend) },
+        }
     }
 }
 

@@ -31,6 +31,7 @@ mod saving;
 mod tests;
 mod work;
 
+use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -38,10 +39,13 @@ use std::time::Duration;
 
 use super::precompile::{self, Entry, Precompiler, Sighting, State};
 use super::recording::{Recorder, RunInfo};
-use super::{DescriptionRef, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan, UserCache};
+use super::{
+    DescriptionRef, Dimension, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan, UserCache, check_dimensions,
+    copy_dimensions,
+};
 use crate::base::{
-    Code, Id, Level, Result, Shared, SharedDyn, Text, error, host_log, thread_number, try_collect, try_path_join, try_push,
-    try_string, try_to_vec,
+    Code, Id, Level, Result, Shared, SharedDyn, Text, error, host_log, thread_number, try_collect, try_path_join,
+    try_push, try_string, try_to_vec,
 };
 use crate::executor::Executor;
 use crate::quarantine::{self, Quarantine};
@@ -55,6 +59,9 @@ use saving::Saving;
 pub use work::{Built, Compiler};
 use work::{Door, Workers};
 
+/// Longest version of a game, in bytes.
+const MAX_VERSION: usize = 1024;
+
 /// Options of a library.
 pub struct Options {
     /// The game, its shader format and the graphics API.
@@ -63,6 +70,9 @@ pub struct Options {
     pub version: String,
     /// The environment of bans: the driver and device. See [`Environment::id`](crate::fingerprint::Environment::id).
     pub environment: u64,
+    /// The dimensions of masks. Empty: masks are the host's own. See
+    /// [`compare_dimensions`](crate::pipeline::compare_dimensions).
+    pub dimensions: Vec<Dimension>,
     /// The precompiler.
     pub precompile: precompile::Options,
     /// The file system of all files.
@@ -105,6 +115,7 @@ pub struct CacheEntry<'a> {
 /// The state of a library. Background tasks own it, too.
 pub struct Core {
     identity: Identity,
+    dimensions: Vec<Dimension>,
     io: SharedIo,
     environment: u64,
     precompiler: Precompiler,
@@ -149,6 +160,12 @@ impl Core {
     fn open(options: Options) -> Result<(Self, Loaded)> {
         let Options { identity, version, environment, precompile, io, directory, store, keeps_user_cache, .. } =
             options;
+        let dimensions = options.dimensions;
+        check_dimensions(&dimensions)?;
+        if version.len() > MAX_VERSION {
+            let size = version.len();
+            return Err(error!(LimitExceeded, "the version of the game has {size} bytes: pass at most {MAX_VERSION}"));
+        }
         let mask = precompile.masks.regular.0.map(AtomicU64::new);
         let precompiler = Precompiler::new(precompile)?;
         let (mut quarantine, mut cache, mut unusable) = (None, None, None);
@@ -162,7 +179,13 @@ impl Core {
             };
             quarantine = Some(Quarantine::open_on(io.clone(), &try_path_join(&directory, "quarantine")?, bans)?);
             if keeps_user_cache {
-                cache = match UserCache::open(io.clone(), &directory, &identity, &version, store) {
+                cache = match UserCache::open(
+                    io.clone(),
+                    &directory,
+                    identity.environment(&version, &dimensions),
+                    &version,
+                    store,
+                ) {
                     Ok(opened) => Some(opened),
                     // The game runs without its files.
                     Err(why) if why.code() == Code::Io => {
@@ -182,6 +205,7 @@ impl Core {
                     version: try_string(&version)?,
                     run: run_id(&io),
                     started: (store.now)(),
+                    dimensions: copy_dimensions(&dimensions)?,
                     ..RunInfo::default()
                 };
                 Some((path, run))
@@ -189,6 +213,7 @@ impl Core {
         };
         let mut core = Self {
             identity,
+            dimensions,
             environment,
             precompiler,
             known: Known::default(),
@@ -264,6 +289,28 @@ impl Core {
         Ok(scan)
     }
 
+    /// The masks of a cache have a meaning only with its dimensions.
+    fn check_dimensions_of(&self, shipped: &Shipped) -> Result<()> {
+        let (own, theirs, path) = (&self.dimensions, &shipped.info().dimensions, shipped.path().display());
+        match (own.is_empty(), theirs.is_empty()) {
+            _ if own == theirs => Ok(()),
+            // Also a cache of compute pipelines only has none.
+            (false, true) => {
+                host_log(
+                    Level::Info,
+                    format_args!("'{path}' has no mask dimensions: its masks count as masks of these dimensions"),
+                );
+                Ok(())
+            }
+            _ => Err(error!(
+                Unsupported,
+                "'{path}' has the mask dimensions {}, and not {}",
+                DimensionNames(theirs),
+                DimensionNames(own)
+            )),
+        }
+    }
+
     fn add_entry(&self, entry: &CacheEntry<'_>, origin: Origin) -> Result<bool> {
         entry.description.check()?;
         let hashes = try_collect(entry.description.shaders.iter().map(|shader| shader.hash))?;
@@ -319,6 +366,22 @@ impl Core {
             word.store(bits, Relaxed);
         }
         Ok(())
+    }
+
+    /// Compile a pipeline again that is ready, failed or banned. A ban is lifted, and its strikes are forgotten. Returns
+    /// whether it had such a state and no compile of it is running.
+    fn forget_one(&self, key: &PipelineKey, index: Option<u32>) -> Result<bool> {
+        let state = index.map_or_else(|| self.unknown(key), |index| self.precompiler.state_of(index));
+        if let Some(bans) = self.quarantine.as_ref().filter(|_| state.is_refused()) {
+            // Also the strikes of a pipeline that failed later.
+            bans.forgive(self.environment, &key.0)?;
+        }
+        let is_forgotten = index.is_none_or(|index| {
+            let is_forgotten = self.precompiler.forget(index);
+            self.known.forget_request(index);
+            is_forgotten
+        });
+        Ok(state.is_final() && is_forgotten)
     }
 
     /// The precompiler: modes, paces, order, groups and counts.
@@ -394,6 +457,7 @@ impl Library {
     }
 
     fn open_shipped(&self, shipped: &Shipped) -> Result<ShippedScan> {
+        self.check_dimensions_of(shipped)?;
         let scan = self.add_shipped(shipped);
         self.serve();
         scan
@@ -425,7 +489,7 @@ impl Library {
         if self.known.note_first_use(index, self.frame.load(Relaxed)) {
             self.counters.used(self.known.origin(index), state);
             self.precompiler.note_use(key);
-            self.saving.used(index, self.mask());
+            self.saving.used(index, self.mask(), state == State::Ready);
         }
         if !state.is_final() && self.known.must_request(index) {
             self.precompiler.request(key);
@@ -466,7 +530,8 @@ impl Library {
             self.saving.save(index, mask);
             self.serve();
         } else if !was_used {
-            self.saving.used(index, mask);
+            // A cache had it, and the host built it before it was ready.
+            self.saving.used(index, mask, false);
         }
         Ok(key)
     }
@@ -486,6 +551,36 @@ impl Library {
         }
         self.serve();
         self.precompiler.wait(key, timeout)
+    }
+
+    /// Request a pipeline, and wait until other threads have compiled it. This thread does not compile. Returns its state
+    /// then, after the timeout, or at once from inside a compile.
+    pub fn request(&self, key: &PipelineKey, timeout: Duration) -> State {
+        let Some(index) = self.precompiler.find(key) else { return self.unknown(key) };
+        if self.precompiler.request(key).is_final() {
+            return self.precompiler.state_of(index);
+        }
+        self.serve();
+        // A compile that waits for itself would wait for ever.
+        if timeout.is_zero() || self.workers.is_inside() {
+            return self.precompiler.state_of(index);
+        }
+        self.precompiler.wait(key, timeout)
+    }
+
+    /// Compile a pipeline again that is ready, failed or banned; `None`: all that are ready, as after a lost
+    /// device. A ban is lifted. Returns the number of pipelines.
+    pub fn forget(&self, key: Option<&PipelineKey>) -> Result<u64> {
+        let count = match key {
+            Some(key) => u64::from(self.forget_one(key, self.precompiler.find(key))?),
+            None => {
+                let is_ready = |index: &u32| self.precompiler.state_of(*index) == State::Ready;
+                let forget = |index| u64::from(self.precompiler.forget(index));
+                (0..self.precompiler.len() as u32).filter(is_ready).map(forget).sum()
+            }
+        };
+        self.serve();
+        Ok(count)
     }
 
     /// How to draw the object of a group now: see [`Precompiler::decide`].
@@ -533,6 +628,7 @@ impl Options {
             identity,
             version: try_string(version)?,
             environment: 0,
+            dimensions: Vec::new(),
             precompile: precompile::Options::default(),
             io,
             directory: None,
@@ -543,6 +639,21 @@ impl Options {
             executor: None,
             compiler,
         })
+    }
+}
+
+/// Dimensions in a message, such as `quality:3 level:4`.
+struct DimensionNames<'a>(&'a [Dimension]);
+
+impl fmt::Display for DimensionNames<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return write!(to, "none");
+        }
+        for (at, Dimension { name, width }) in self.0.iter().enumerate() {
+            write!(to, "{}{name}:{width}", if at > 0 { " " } else { "" })?;
+        }
+        Ok(())
     }
 }
 

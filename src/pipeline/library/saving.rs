@@ -8,7 +8,7 @@ use super::later::{Later, LaterSums};
 use super::push_if_room;
 use crate::base::{Result, Text, error, try_push};
 use crate::pipeline::precompile::Precompiler;
-use crate::pipeline::recording::{FirstUse, LaterUses, MAX_BATCH, Recorder};
+use crate::pipeline::recording::{FirstUse, LaterUses, MAX_BATCH, Readiness, Recorder};
 use crate::pipeline::{Loaded, Mask, UserCache, UserEntry};
 
 /// First uses that wait to be noted. More are dropped without a recording: their entries of the user's cache age sooner.
@@ -20,8 +20,14 @@ const USES: usize = 4096;
 struct First {
     index: u32,
     mask: Mask,
-    /// No cache had it.
-    is_new: bool,
+    readiness: Readiness,
+}
+
+impl First {
+    /// The user's cache gets it.
+    fn is_new(&self) -> bool {
+        self.readiness == Readiness::Unknown
+    }
 }
 
 #[derive(Default)]
@@ -98,11 +104,12 @@ impl Saving {
         locked(&self.files).cache.as_mut().map_or(Ok(Loaded::default()), work)
     }
 
-    /// A pipeline of a cache was used for the first time.
-    pub fn used(&self, index: u32, mask: Mask) {
+    /// A pipeline of a cache was used for the first time. `is_ready`: it could be drawn with.
+    pub fn used(&self, index: u32, mask: Mask, is_ready: bool) {
         if self.is_on {
             let mut waiting = locked(&self.waiting);
-            let first = First { index, mask, is_new: false };
+            let readiness = if is_ready { Readiness::Ready } else { Readiness::Missed };
+            let first = First { index, mask, readiness };
             if !push_if_room(&mut waiting.first, first) && self.is_recording {
                 waiting.lost += u64::from(try_push(&mut waiting.first, first).is_err());
             }
@@ -114,7 +121,7 @@ impl Saving {
         if self.is_on {
             let mut waiting = locked(&self.waiting);
             waiting.has_failed = false;
-            match try_push(&mut waiting.first, First { index, mask, is_new: true }) {
+            match try_push(&mut waiting.first, First { index, mask, readiness: Readiness::Unknown }) {
                 Ok(()) => waiting.new += 1,
                 Err(_) => waiting.lost += 1,
             }
@@ -138,7 +145,8 @@ impl Saving {
     /// Write what waits. Waits for files. After an error the rest still waits.
     pub fn write(&self, known: &Known, precompiler: &Precompiler) -> Result<()> {
         let files = &mut *locked(&self.files);
-        let written = self.write_first(files, known, precompiler).and_then(|()| self.write_later(files, known, precompiler));
+        let written =
+            self.write_first(files, known, precompiler).and_then(|()| self.write_later(files, known, precompiler));
         self.note_end(written)
     }
 
@@ -159,16 +167,16 @@ impl Saving {
             }
             // Uses come first, so that eviction for a new pipeline sees them.
             let used =
-                (waiting.new < waiting.first.len()).then(|| waiting.first.iter().rposition(|first| !first.is_new));
+                (waiting.new < waiting.first.len()).then(|| waiting.first.iter().rposition(|first| !first.is_new()));
             let at = used.flatten().unwrap_or(waiting.first.len() - 1);
             let first = waiting.first.swap_remove(at);
-            waiting.new -= usize::from(first.is_new);
+            waiting.new -= usize::from(first.is_new());
             drop(waiting);
             if let Err(why) = files.write(known, precompiler, first) {
                 let mut waiting = locked(&self.waiting);
                 // The list kept its memory, unless another thread has filled it.
                 match try_push(&mut waiting.first, first) {
-                    Ok(()) => waiting.new += usize::from(first.is_new),
+                    Ok(()) => waiting.new += usize::from(first.is_new()),
                     Err(_) => waiting.lost += 1,
                 }
                 return Err(why);
@@ -227,7 +235,7 @@ impl Files {
         };
         let (frame, build_us) = (known.first_frame(first.index), known.build_us(first.index));
         if let Some(cache) = self.cache.as_mut().filter(|_| !self.is_read_only) {
-            if first.is_new {
+            if first.is_new() {
                 let (description, masks) = (description.borrow(), &[first.mask]);
                 cache.put(&key, &UserEntry { description, masks, first_frame: frame, build_us })?;
             } else {
@@ -236,7 +244,14 @@ impl Files {
         }
         if let Some(recorder) = &mut self.recorder {
             let description = description.borrow();
-            recorder.record(&FirstUse { key, description, mask: first.mask, frame: frame.into(), build_us })?;
+            recorder.record(&FirstUse {
+                key,
+                description,
+                mask: first.mask,
+                frame: frame.into(),
+                build_us,
+                readiness: first.readiness,
+            })?;
         }
         Ok(())
     }

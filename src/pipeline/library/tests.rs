@@ -660,3 +660,138 @@ fn recording_that_a_full_disk_refused_can_be_created_again() {
     drop(library);
     assert!(later_uses(&disk, "runs/a.rec.hobpipe").is_empty());
 }
+
+#[test]
+fn forgotten_pipelines_are_compiled_again() {
+    let driver = driver();
+    driver.refused.lock().unwrap().push(2);
+    let library = opened(options(&driver), 4);
+    let group = library.precompiler().add_group(&[key(0), key(1)]).expect("memory");
+    let compile = || {
+        library.begin_frame(None);
+        library.compile_for(Duration::MAX);
+    };
+    compile();
+    assert_eq!([1, 2].map(|number| library.use_pipeline(&key(number))), [State::Ready, State::Failed]);
+    assert_eq!(library.forget(Some(&key(9))).expect("memory"), 0);
+    assert_eq!(library.forget(Some(&key(1))).expect("memory"), 1);
+    assert_eq!(library.forget(Some(&key(1))).expect("memory"), 0, "it waits");
+    assert!(!library.precompiler().is_ready(group));
+    assert_eq!(library.use_pipeline(&key(1)), State::Queued);
+    compile();
+    assert!(library.precompiler().is_ready(group));
+    // The device is lost. A refused pipeline stays refused, unless it is named.
+    assert_eq!(library.forget(None).expect("memory"), 3);
+    assert_eq!(library.coverage().states.remaining(), 3);
+    driver.refused.lock().unwrap().clear();
+    assert_eq!(library.state(&key(2)), State::Failed);
+    assert_eq!(library.forget(Some(&key(2))).expect("memory"), 1);
+    compile();
+    assert_eq!(library.coverage().states.ready, 4);
+    let counts: Vec<u32> = (0..4).map(|number| driver.compiled.lock().unwrap()[&key(number)]).collect();
+    assert_eq!(counts, [2, 3, 2, 2]);
+    // Uses were counted once.
+    assert_eq!((library.coverage().used, library.coverage().missed), (2, 1));
+}
+
+#[test]
+fn ban_that_is_lifted_stays_lifted_at_the_next_start() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    for _ in 0..2 {
+        let process = disk.process();
+        let library = opened(Options { io: share(process.clone()).unwrap(), ..on(&disk, &driver) }, 2);
+        library.quarantine.as_ref().expect("there is a directory").begin(0, &key(0).0).expect("memory");
+        process.kill();
+        std::mem::forget(library);
+    }
+    for count in [2, 0] {
+        let library = opened(on(&disk, &driver), count);
+        assert_eq!(library.state(&key(0)), State::Banned, "{count}");
+    }
+    let library = opened(on(&disk, &driver), 2);
+    assert_eq!(library.forget(Some(&key(0))).expect("there is space"), 1);
+    assert_eq!(library.state(&key(0)), State::Queued);
+    drop(library);
+    assert_eq!(opened(on(&disk, &driver), 0).state(&key(0)), State::Unknown);
+}
+
+#[test]
+fn request_waits_for_other_threads_and_never_compiles() {
+    let driver = driver();
+    let library = opened(options(&driver), 3);
+    library.precompiler().set_mode(Mode::Paused);
+    assert_eq!(library.request(&key(9), Duration::MAX), State::Unknown);
+    assert_eq!(library.request(&key(1), Duration::from_micros(1)), State::Queued);
+    assert_eq!(driver.count(), 0);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| library.request(&key(1), Duration::MAX));
+        while library.compile_for(Duration::MAX) == 0 {}
+        assert_eq!(waiting.join().expect("no panic"), State::Ready);
+    });
+    assert_eq!(driver.count(), 1);
+    assert_eq!(library.coverage().used, 0);
+}
+
+#[test]
+fn remaining_pipelines_of_a_mask_are_counted_before_it_is_the_current_one() {
+    let driver = driver();
+    let library = opened(options(&driver), 10);
+    library.set_masks(masks(1)).expect("memory");
+    let remaining = |bits| library.precompiler().remaining_of(Mask::of_bits(bits)).expect("memory");
+    assert_eq!([remaining(0), remaining(1), remaining(2), remaining(3)], [10, 5, 5, 0]);
+    library.begin_frame(None);
+    assert_eq!(library.compile_for(Duration::MAX), 5);
+    assert_eq!([remaining(0), remaining(1), remaining(2)], [5, 0, 5]);
+    assert_eq!(library.coverage().states.remaining(), 0);
+}
+
+#[test]
+fn recording_says_whether_a_pipeline_was_ready_at_its_first_use() {
+    use crate::pipeline::recording::{Readiness, Recorded, Recording};
+    let (disk, driver) = (FaultDisk::default(), driver());
+    disk.write(Path::new("runs/other"), b"");
+    let path = "runs/a.rec.hobpipe";
+    let library = opened(Options { recording: Some(path.into()), ..on(&disk, &driver) }, 3);
+    library.use_pipeline(&key(0));
+    library.begin_frame(None);
+    library.compile_for(Duration::MAX);
+    library.use_pipeline(&key(1));
+    library.add(description(9).borrow(), 1).expect("memory");
+    let coverage = library.coverage();
+    assert_eq!((coverage.missed, coverage.ready, coverage.unknown), (1, 1, 1));
+    drop(library);
+    let mut found = BTreeMap::new();
+    let recording = Recording::open(&share(disk.process()).unwrap(), Path::new(path)).expect("written");
+    let each = recording.for_each(|record| {
+        if let Recorded::First(first) = record {
+            found.insert(first.key, first.readiness);
+        }
+        Ok(())
+    });
+    each.expect("memory");
+    let wanted = [(0, Readiness::Missed), (1, Readiness::Ready), (9, Readiness::Unknown)];
+    assert_eq!(found, wanted.map(|(number, readiness)| (key(number), readiness)).into_iter().collect());
+}
+
+#[test]
+fn dimensions_are_recorded_and_a_user_cache_of_others_is_not_used() {
+    use crate::pipeline::recording::Recording;
+    let (disk, driver) = (FaultDisk::default(), driver());
+    disk.write(Path::new("runs/other"), b"");
+    let with = |name: &str, recording: Option<&str>| Options {
+        dimensions: vec![Dimension { name: name.into(), width: 3 }],
+        recording: recording.map(PathBuf::from),
+        ..on(&disk, &driver)
+    };
+    let path = "runs/a.rec.hobpipe";
+    opened(with("quality", Some(path)), 0).add(description(1).borrow(), 1).expect("memory");
+    let recording = Recording::open(&share(disk.process()).unwrap(), Path::new(path)).expect("written");
+    assert_eq!(recording.run().dimensions, [Dimension { name: "quality".into(), width: 3 }]);
+    let opened = |name| Library::open(with(name, None)).expect("it opens").1.entries;
+    assert_eq!([opened("quality"), opened("level")], [1, 0]);
+    let mut twice = with("quality", None);
+    twice.dimensions.push(Dimension { name: "quality".into(), width: 1 });
+    assert_eq!(Library::open(twice).err().expect("a repeated name").code(), Code::InvalidArgument);
+    let long = Options { version: "1".repeat(1025), ..on(&disk, &driver) };
+    assert_eq!(Library::open(long).err().expect("too long").code(), Code::LimitExceeded);
+}

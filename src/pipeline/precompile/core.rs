@@ -404,6 +404,32 @@ impl Core {
         Ok(())
     }
 
+    /// Compile a pipeline again that is ready, failed or banned. False: it is not, or a job of it is running.
+    pub fn forget(&mut self, board: &Board, item: u32) -> bool {
+        let &Item { state, ticket, place, .. } = self.items.at(item);
+        if !state.is_final() || ticket > 0 {
+            return false;
+        }
+        if self.is_shaders_first {
+            self.cover.forget(self.items.shaders_of(item));
+        }
+        self.change(board, item, self.items.waiting_state(item), false);
+        self.queue.return_item(place);
+        self.update_completion();
+        true
+    }
+
+    /// Pipelines that are not compiled yet and that the regular mask of the answer selects. `None`: the answer is outdated.
+    pub fn remaining(&self, answer: &Answer) -> Option<usize> {
+        let items = &self.items;
+        if !items.selection.is_answer(answer) {
+            return None;
+        }
+        let is_open = |state| matches!(state, State::Unselected | State::Queued | State::Running);
+        let selects = |item| items.masks_of(item).iter().any(|&mask| answer.selects(mask));
+        Some((0..items.len() as u32).filter(|&item| is_open(items.at(item).state) && selects(item)).count())
+    }
+
     /// A pipeline was used.
     pub fn observe(&mut self, item: u32, frame: u64) {
         if self.order == Order::Predicted {

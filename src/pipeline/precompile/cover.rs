@@ -61,6 +61,15 @@ impl Cover {
         self.forget_order();
     }
 
+    /// The built pipeline with these shaders is built again.
+    pub fn forget(&mut self, shaders: &[u32]) {
+        // It may have been compiled outside, without a start.
+        shaders
+            .iter()
+            .for_each(|&shader| self.builds[shader as usize] = self.builds[shader as usize].saturating_sub(1));
+        self.forget_order();
+    }
+
     fn gain(&self, shaders: &[u32]) -> u32 {
         shaders.iter().filter(|&&shader| self.builds[shader as usize] == 0).count() as u32
     }

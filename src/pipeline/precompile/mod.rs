@@ -53,7 +53,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use self::core::{Board, Core};
-use super::PipelineKey;
+use super::{Mask, PipelineKey};
 use crate::base::{Id, Result, error};
 use crate::executor::Deadline;
 pub use entry::{Counts, Entry, Finished, Job, MAX_SIGHTINGS, Outcome, Sighting, State};
@@ -181,6 +181,12 @@ impl Precompiler {
         self.core().core.settle(&self.board, key, state)
     }
 
+    /// Compile a pipeline again that is ready, failed or banned: for instance after the device was lost. A pipeline without
+    /// an entry is unknown afterwards. False: it has no final state, or a job of it is still running.
+    pub fn forget(&self, index: u32) -> bool {
+        self.core().core.forget(&self.board, index)
+    }
+
     /// The state of a pipeline. Takes no lock.
     #[inline]
     pub fn state(&self, key: &PipelineKey) -> State {
@@ -217,6 +223,20 @@ impl Precompiler {
     /// Pipelines by state.
     pub fn counts(&self) -> Counts {
         self.core().core.items.counts()
+    }
+
+    /// Pipelines that are not compiled yet and that a mask selects, or would. Compares it with all masks.
+    pub fn remaining_of(&self, mask: Mask) -> Result<usize> {
+        let masks = CurrentMasks { regular: mask, ..CurrentMasks::default() };
+        loop {
+            let question = self.core().core.items.selection.question(Some(masks), None)?;
+            // Calls the host, without the lock.
+            let answer = question.ask()?;
+            let counted = self.core().core.remaining(&answer);
+            if let Some(count) = counted {
+                return Ok(count);
+            }
+        }
     }
 
     // Control.

@@ -64,6 +64,13 @@ impl Question {
     }
 }
 
+impl Answer {
+    /// Whether the regular mask selects the mask with this number.
+    pub fn selects(&self, number: u32) -> bool {
+        self.verdicts.get(number as usize).is_some_and(|verdict| verdict.regular)
+    }
+}
+
 fn verdict(comparison: &Comparison, current: &CurrentMasks, mask: &Mask) -> Verdict {
     let is_selected = |current: &Mask| match comparison {
         Comparison::HasAll => mask.has_all_of(current),
@@ -141,11 +148,16 @@ impl Selection {
         })
     }
 
+    /// Whether nothing has changed since the question of an answer.
+    pub fn is_answer(&self, answer: &Answer) -> bool {
+        answer.question.version == self.version && answer.verdicts.len() == self.masks.len()
+    }
+
     /// Apply a change. Returns the old comparison, to be dropped without a lock. `None`: the masks have changed since the
     /// question, and nothing was applied.
     pub fn apply(&mut self, answer: &Answer) -> Option<Comparison> {
         let Answer { question, verdicts } = answer;
-        if question.version != self.version || verdicts.len() != self.masks.len() {
+        if !self.is_answer(answer) {
             return None;
         }
         self.version += 1;

@@ -47,7 +47,7 @@ struct Batch {
 
 impl Batch {
     fn push(&mut self, first: &EncodedFirst<'_>, mask_bit: u64) -> Result<()> {
-        let EncodedFirst { key, mask, frame, build_us, encoded } = *first;
+        let EncodedFirst { key, mask, frame, build_us, encoded, .. } = *first;
         let begin = self.encoded.len();
         self.encoded.try_reserve(encoded.len())?;
         self.encoded.extend_from_slice(encoded);

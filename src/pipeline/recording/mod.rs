@@ -17,10 +17,10 @@ mod tests;
 use std::path::Path;
 
 use super::files::{
-    Cursor, Dimension, HEAD, KINDS, RECORDING, check_dimensions, get_description, get_dimensions, get_identity,
-    put_description, put_dimensions, put_text,
+    Cursor, HEAD, KINDS, RECORDING, get_description, get_dimensions, get_identity, put_description, put_dimensions,
+    put_text,
 };
-use super::{DescriptionRef, Identity, Mask, PipelineKey, ShaderRef};
+use super::{DescriptionRef, Dimension, Identity, Mask, PipelineKey, ShaderRef};
 use crate::base::{Result, error, try_string, try_to_vec};
 use crate::fingerprint::Fingerprint;
 use crate::store::io::SharedIo;
@@ -30,10 +30,14 @@ pub use merged::{Merged, MergedPipeline};
 
 /// Kinds of records.
 mod kind {
-    /// A pipeline at its first use.
-    pub const PIPELINE: u8 = 2;
+    /// A pipeline at its first use, which no cache had.
+    pub const UNKNOWN: u8 = 2;
     /// A batch of later uses.
     pub const USES: u8 = 3;
+    /// A pipeline of a cache at its first use, which was ready.
+    pub const READY: u8 = 4;
+    /// A pipeline of a cache at its first use, which was not ready.
+    pub const MISSED: u8 = 5;
 }
 
 /// Bytes of a use in a batch.
@@ -60,7 +64,7 @@ pub struct RunInfo {
 
 impl RunInfo {
     fn encode(&self) -> Result<Vec<u8>> {
-        check_dimensions(&self.dimensions)?;
+        super::check_dimensions(&self.dimensions)?;
         let mut out = try_to_vec(&self.run)?;
         out.try_reserve(12)?;
         out.extend_from_slice(&self.started.to_le_bytes());
@@ -86,6 +90,32 @@ impl RunInfo {
     }
 }
 
+/// Whether a pipeline could be drawn with at its first use in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Readiness {
+    /// No cache had it: the host built it.
+    #[default]
+    Unknown,
+    /// A cache had it, and it was ready.
+    Ready,
+    /// A cache had it, and it was not ready: it waited, was being compiled, had failed, or was banned.
+    Missed,
+}
+
+impl Readiness {
+    const fn kind(self) -> u8 {
+        match self {
+            Self::Unknown => kind::UNKNOWN,
+            Self::Ready => kind::READY,
+            Self::Missed => kind::MISSED,
+        }
+    }
+
+    fn of_kind(kind: u8) -> Option<Self> {
+        [Self::Unknown, Self::Ready, Self::Missed].into_iter().find(|readiness| readiness.kind() == kind)
+    }
+}
+
 /// A pipeline at its first use in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstUse<'a> {
@@ -99,6 +129,8 @@ pub struct FirstUse<'a> {
     pub frame: u64,
     /// Build time in microseconds. 0: unknown.
     pub build_us: u32,
+    /// Whether it could be drawn with.
+    pub readiness: Readiness,
 }
 
 /// Later uses of a pipeline with a mask.
@@ -149,7 +181,8 @@ impl Recorder {
         self.buffer.try_reserve(32)?;
         first.mask.0.iter().for_each(|word| self.buffer.extend_from_slice(&word.to_le_bytes()));
         put_description(&mut self.buffer, &first.description)?;
-        let record = LogRecord { kind: kind::PIPELINE, key: first.key.0, stamp: first.frame, build_us: first.build_us };
+        let kind = first.readiness.kind();
+        let record = LogRecord { kind, key: first.key.0, stamp: first.frame, build_us: first.build_us };
         self.log.push(&record, &self.buffer)?;
         self.log.flush()?;
         self.count += 1;
@@ -271,29 +304,31 @@ impl Recording {
         let mut scan = self.log.for_each(|record, payload| {
             let mut cursor = Cursor(payload);
             match record.kind {
-                kind::PIPELINE => match cursor.mask() {
-                    Some(mask) => {
-                        let LogRecord { key, stamp: frame, build_us, .. } = *record;
-                        let encoded = cursor.0;
-                        each(EncodedRecord::First(EncodedFirst {
-                            key: Fingerprint(key),
-                            mask,
-                            frame,
-                            build_us,
-                            encoded,
-                        }))?;
-                    }
-                    None => lost += 1,
-                },
                 kind::USES => {
                     lost += u64::from(payload.len() % USE > 0);
                     while let Some(uses) = get_uses(&mut cursor) {
                         each(EncodedRecord::Later(uses))?;
                     }
                 }
-                HEAD => {}
-                // Written by a later version, which this one does without.
-                _ => {}
+                other => {
+                    // Other kinds are the head, or those of a later version, which this one does without.
+                    let Some(readiness) = Readiness::of_kind(other) else { return Ok(true) };
+                    let LogRecord { key, stamp: frame, build_us, .. } = *record;
+                    match cursor.mask() {
+                        Some(mask) => {
+                            let (key, encoded) = (Fingerprint(key), cursor.0);
+                            each(EncodedRecord::First(EncodedFirst {
+                                key,
+                                mask,
+                                frame,
+                                build_us,
+                                readiness,
+                                encoded,
+                            }))?;
+                        }
+                        None => lost += 1,
+                    }
+                }
             }
             Ok(true)
         })?;
@@ -309,6 +344,7 @@ struct EncodedFirst<'a> {
     mask: Mask,
     frame: u64,
     build_us: u32,
+    readiness: Readiness,
     encoded: &'a [u8],
 }
 
@@ -322,9 +358,9 @@ impl<'a> EncodedFirst<'a> {
     /// `None`: the description is invalid.
     fn decode(&self, shaders: &'a mut Vec<ShaderRef>) -> Result<Option<FirstUse<'a>>> {
         let mut cursor = Cursor(self.encoded);
-        let Self { key, mask, frame, build_us, .. } = *self;
+        let Self { key, mask, frame, build_us, readiness, .. } = *self;
         let description = get_description(&mut cursor, shaders)?.filter(|_| cursor.is_at_end());
-        Ok(description.map(|description| FirstUse { key, description, mask, frame, build_us }))
+        Ok(description.map(|description| FirstUse { key, description, mask, frame, build_us, readiness }))
     }
 }
 

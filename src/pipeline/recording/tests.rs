@@ -32,7 +32,14 @@ fn description(number: u32) -> Description {
 fn record(recorder: &mut Recorder, number: u32, mask: u64, frame: u64, build_us: u32) -> Result<()> {
     let description = description(number);
     let description = description.borrow();
-    recorder.record(&FirstUse { key: description.key(), description, mask: Mask::of_bits(mask), frame, build_us })
+    recorder.record(&FirstUse {
+        key: description.key(),
+        description,
+        mask: Mask::of_bits(mask),
+        frame,
+        build_us,
+        readiness: Readiness::Ready,
+    })
 }
 
 /// A recording of pipelines `numbers`, each with one batch of later uses.
@@ -239,8 +246,14 @@ fn entry_with_the_key_of_another_pipeline_is_lost_and_counted() {
     let path = Path::new("/runs/a");
     let mut recorder = Recorder::create(&io, path, &run(1)).expect("space");
     let (one, other) = (description(1), description(2));
-    let first =
-        FirstUse { key: one.borrow().key(), description: other.borrow(), mask: Mask::NONE, frame: 1, build_us: 0 };
+    let first = FirstUse {
+        key: one.borrow().key(),
+        description: other.borrow(),
+        mask: Mask::NONE,
+        frame: 1,
+        build_us: 0,
+        readiness: Readiness::Unknown,
+    };
     recorder.record(&first).expect("space");
     let forged = disk.read(path).expect("there");
     let honest = bytes_of(2, &[1]);
@@ -286,8 +299,14 @@ fn failed_allocation_is_a_result_and_changes_no_entry() {
 fn recording_without_memory_is_a_result() {
     let path = std::env::temp_dir().join(format!("hobgoblin-recording-{}.rec.hobpipe", std::process::id()));
     let (io, info, one) = (share(crate::store::io::OsIo).expect("memory"), run(1), description(1));
-    let first =
-        FirstUse { key: one.borrow().key(), description: one.borrow(), mask: Mask::NONE, frame: 1, build_us: 0 };
+    let first = FirstUse {
+        key: one.borrow().key(),
+        description: one.borrow(),
+        mask: Mask::NONE,
+        frame: 1,
+        build_us: 0,
+        readiness: Readiness::Unknown,
+    };
     for allowed in 0..40 {
         let _ = std::fs::remove_file(&path);
         let done = with_allowance(allowed, || Recorder::create(&io, &path, &info)?.record(&first));

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::file::{Put, StableInfo, stable_key, write};
 use crate::base::{Result, error, try_push, try_string};
 use crate::fingerprint::Builder;
+use crate::pipeline::copy_dimensions;
 use crate::pipeline::files::{Dimension, UseData, put_text};
 use crate::pipeline::keys::{KeyMap, Wanted};
 use crate::pipeline::recording::{Merged, MergedPipeline, Recording};
@@ -60,10 +61,7 @@ impl Expansion {
     /// Begin with the identity, the version and the mask dimensions of this recording. It is not added.
     pub fn like(recording: &Recording) -> Result<Self> {
         let run = recording.run();
-        let mut dimensions = Vec::new();
-        for Dimension { name, width } in &run.dimensions {
-            try_push(&mut dimensions, Dimension { name: try_string(name)?, width: *width })?;
-        }
+        let dimensions = copy_dimensions(&run.dimensions)?;
         Ok(Self {
             identity: run.identity.try_clone()?,
             version: try_string(&run.version)?,

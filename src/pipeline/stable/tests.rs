@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::{Code, Result};
 use crate::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder, NO_STAGE};
-use crate::pipeline::recording::{FirstUse, LaterUses, Recorder, Recording, RunInfo};
+use crate::pipeline::recording::{FirstUse, LaterUses, Readiness, Recorder, Recording, RunInfo};
 use crate::pipeline::{Description, Identity, Mask, Schema, ShaderHash, ShaderRef};
 use crate::store::LogScan;
 use crate::store::fault_io::FaultDisk;
@@ -45,7 +45,14 @@ fn recorded(run: &RunInfo, pipelines: &[Description]) -> Vec<u8> {
     let mut recorder = Recorder::create(&io, path, run).expect("a new file");
     for (frame, pipeline) in pipelines.iter().enumerate() {
         let (key, mask) = (pipeline.borrow().key(), Mask::of_bits(run.started));
-        let first = FirstUse { key, description: pipeline.borrow(), mask, frame: frame as u64, build_us: 5 };
+        let first = FirstUse {
+            key,
+            description: pipeline.borrow(),
+            mask,
+            frame: frame as u64,
+            build_us: 5,
+            readiness: Readiness::Unknown,
+        };
         recorder.record(&first).expect("space");
         recorder.record_uses(&[LaterUses { key, times: 2, mask }]).expect("space");
     }
