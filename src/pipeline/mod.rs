@@ -24,6 +24,7 @@
 //! | `recording` | [`recording::Recorder`], and recordings that are read and merged |
 //! | `keys` | [`keys::KeyMap`]: the stable keys of a build's shaders |
 //! | `build` | [`build::Build`]: stable files become the shipped cache |
+//! | `ship` | files to files: the loops of build tools |
 //! | `shipped` | [`Shipped`]: the shipped cache, as the game reads it |
 //! | `stable` | [`stable::Expansion`]: recordings become stable files |
 //! | `identity` | the game, shader format and graphics API of a file |
@@ -47,6 +48,7 @@ mod mask;
 pub mod precompile;
 pub mod recording;
 mod seen;
+pub mod ship;
 mod shipped;
 pub mod stable;
 mod user_cache;

@@ -64,6 +64,8 @@ pub struct ShippedScan {
     pub entries: u64,
     /// Pipelines that were written and not read: they are damaged, or the end of the file is missing.
     pub missing: u64,
+    /// Damaged stretches of the file, and a missing end. They may have cost no pipeline: the head stands there twice.
+    pub damaged: u64,
 }
 
 /// A shipped cache that can be read.
@@ -126,7 +128,7 @@ impl Shipped {
     pub fn for_each(&self, mut each: impl FnMut(&ShippedPipeline<'_>) -> Result<()>) -> Result<ShippedScan> {
         let mut shaders: Vec<ShaderRef> = Vec::new();
         let mut entries = 0;
-        self.log.for_each(|record, payload| {
+        let log = self.log.for_each(|record, payload| {
             if record.kind != PIPELINE {
                 return Ok(true);
             }
@@ -140,6 +142,7 @@ impl Shipped {
             }
             Ok(true)
         })?;
-        Ok(ShippedScan { entries, missing: self.info.total().saturating_sub(entries) })
+        let (missing, damaged) = (self.info.total().saturating_sub(entries), log.damaged + u64::from(log.is_truncated));
+        Ok(ShippedScan { entries, missing, damaged })
     }
 }

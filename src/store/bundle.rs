@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::format::{HEADS, u64_at};
 use super::io::{File, Io, Lock, SharedFile, SharedIo, box_lock, read_exact_at, share, share_file};
+use super::log::unfinished_path;
 use super::{Compression, Name, Options, Store, io_error};
 use crate::base::{Code, Error, Result, Text, error, try_path};
 
@@ -55,14 +56,10 @@ pub struct BundleWriter {
 impl BundleWriter {
     /// Begin a bundle. [`finish`](Self::finish) puts it at `path` and replaces a file there.
     pub fn create(io: SharedIo, path: &Path, compression: Compression) -> Result<Self> {
-        let mut fresh = OsString::new();
-        fresh.try_reserve_exact(path.as_os_str().len() + ".new".len())?;
-        fresh.push(path);
-        fresh.push(".new");
-        let fresh = PathBuf::from(fresh);
+        let fresh = unfinished_path(&io, path)?;
         let (limit_bytes, segment_limit) = (u64::MAX, u64::MAX);
         let options = Options { limit_bytes, segment_limit, compression, ..Options::new(|| 0) };
-        let directory = OneFile { io: io.clone(), path: try_path(&fresh)? };
+        let directory = OneFile { io: io.clone(), path: try_path(&fresh)?, replaced: try_path(path)? };
         let store = Store::open(share(directory)?, Path::new(""), options)?;
         Ok(Self { io, path: try_path(path)?, fresh, store })
     }
@@ -126,6 +123,8 @@ impl Drop for BundleWriter {
 struct OneFile {
     io: SharedIo,
     path: PathBuf,
+    /// The path of the finished bundle.
+    replaced: PathBuf,
 }
 
 /// A lock that always succeeds: no other process knows the file.
@@ -147,9 +146,9 @@ impl Io for OneFile {
     }
 
     fn create(&self, _: &Path) -> io::Result<SharedFile> {
-        // A leftover of a process that was killed here.
+        // A segment that a failed put ended. Its name is of this bundle alone.
         let _ = self.io.remove(&self.path);
-        self.io.create_named(&self.path)
+        self.io.create_named(&self.path, &self.replaced)
     }
 
     fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {

@@ -92,9 +92,9 @@ pub trait Io: Send + Sync {
         self.open(path)
     }
 
-    /// Create a file at a path that the host named, with the rights that files have by default; else like
-    /// [`create`](Self::create).
-    fn create_named(&self, path: &Path) -> io::Result<SharedFile> {
+    /// Create a file that will [replace](Self::replace_named) a path that the host named. It has the rights of a regular
+    /// file there, and otherwise those that files have by default; else like [`create`](Self::create).
+    fn create_named(&self, path: &Path, _replaced: &Path) -> io::Result<SharedFile> {
         self.create(path)
     }
 
@@ -345,8 +345,10 @@ impl Io for OsIo {
         share_file(OsFile(open_regular(path, Access::Read, Links::Follow)?))
     }
 
-    fn create_named(&self, path: &Path) -> io::Result<SharedFile> {
-        share_file(OsFile(system::open(path, Access::Append { mode: SHIPPED_FILE }, Links::Refuse)?))
+    fn create_named(&self, path: &Path, replaced: &Path) -> io::Result<SharedFile> {
+        let file = system::open(path, Access::Append { mode: SHIPPED_FILE }, Links::Refuse)?;
+        system::copy_rights(&file, replaced);
+        share_file(OsFile(file))
     }
 
     fn replace_named(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -515,6 +517,14 @@ mod system {
         posix::find(path, false).map(|found| if found.kind == libc::S_IFREG { found.size } else { Size::default() })
     }
 
+    /// Give a file the rights of a regular file at `path`. Some file systems have none, so errors are ignored.
+    pub fn copy_rights(file: &fs::File, path: &Path) {
+        use std::os::unix::fs::PermissionsExt;
+        if let Some(found) = posix::find(path, false).ok().filter(|found| found.kind == libc::S_IFREG) {
+            let _ = file.set_permissions(fs::Permissions::from_mode(found.rights));
+        }
+    }
+
     pub fn is_file_or_link(path: &Path) -> io::Result<bool> {
         posix::find(path, false).map(|found| matches!(found.kind, libc::S_IFREG | libc::S_IFLNK))
     }
@@ -551,6 +561,9 @@ mod system {
     pub fn size(path: &Path) -> io::Result<Size> {
         fs::symlink_metadata(path).map(|found| if found.is_file() { Size::of(found.len()) } else { Size::default() })
     }
+
+    /// Other systems give a file the rights of its directory.
+    pub fn copy_rights(_: &fs::File, _: &Path) {}
 
     pub fn is_file_or_link(path: &Path) -> io::Result<bool> {
         fs::symlink_metadata(path).map(|found| found.is_file() || found.is_symlink())

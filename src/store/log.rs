@@ -12,7 +12,7 @@ use super::format::{self, Checks, Form, HEADS, Header, encode_heads};
 use super::io::{SharedFile, SharedIo, read_exact_at};
 use super::segment::{ScanError, ScanLimits, ScanPosition, scan};
 use super::{Key, Name, io_error};
-use crate::base::{Error, Result, error, try_path};
+use crate::base::{Error, Result, Text, error, try_path, try_path_join};
 
 /// Bit of the formats of such files. The others are the kind and the version.
 const LOG: u32 = 1 << 30;
@@ -51,6 +51,12 @@ pub struct LogRecord {
     pub build_us: u32,
 }
 
+/// A path for a file until it is complete: beside `path`, with a name that no other file has.
+pub(super) fn unfinished_path(io: &SharedIo, path: &Path) -> Result<PathBuf> {
+    let name = Text::<48>::format(format_args!(".hobgoblin-{:016x}.new", io.nonce()));
+    try_path_join(path.parent().unwrap_or(Path::new("")), name.as_str())
+}
+
 /// Writes a file.
 pub struct LogWriter {
     io: SharedIo,
@@ -75,21 +81,15 @@ impl LogWriter {
     /// Begin a file that [`finish`](Self::finish) puts at `path`, in place of a file there. The same records in the same
     /// order give the same bytes.
     pub fn replace(io: &SharedIo, path: &Path, kind: LogKind) -> Result<Self> {
-        let mut fresh = std::ffi::OsString::new();
-        fresh.try_reserve_exact(path.as_os_str().len() + ".new".len())?;
-        fresh.push(path);
-        fresh.push(".new");
-        let fresh = PathBuf::from(fresh);
-        // A leftover of a process that was killed here.
-        let _ = io.remove(&fresh);
-        Self::begin(io, fresh, Some(try_path(path)?), kind, 0)
+        Self::begin(io, unfinished_path(io, path)?, Some(try_path(path)?), kind, 0)
     }
 
     fn begin(io: &SharedIo, path: PathBuf, target: Option<PathBuf>, kind: LogKind, seed: u64) -> Result<Self> {
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(BUFFER)?;
         buffer.extend_from_slice(&encode_heads(0, seed, kind.format()));
-        let file = io.create_named(&path).map_err(|why| io_error("create", &path, &why))?;
+        let file = io.create_named(&path, target.as_deref().unwrap_or(&path));
+        let file = file.map_err(|why| io_error("create", target.as_deref().unwrap_or(&path), &why))?;
         Ok(Self { io: io.clone(), path, target, file, seed, written: 0, is_torn: false, buffer })
     }
 

@@ -62,6 +62,8 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 pub struct Found {
     /// The type: one of `S_IFREG`, `S_IFDIR` and so on.
     pub kind: libc::mode_t,
+    /// The rights of the owner, the group and others.
+    pub rights: u32,
     /// Number of its names: hard links.
     pub names: u64,
     /// User id of the owner.
@@ -83,9 +85,11 @@ pub fn find(path: &Path, follows_links: bool) -> io::Result<Found> {
     let (identity, blocks, names) =
         ((found.st_dev as u64, found.st_ino as u64), found.st_blocks as u64, found.st_nlink as u64);
     let kind = found.st_mode & libc::S_IFMT;
+    #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+    let rights = (found.st_mode & 0o777) as u32;
     // POSIX leaves the unit of blocks open; all systems count in these.
     let size = Size { length: found.st_size as u64, on_disk: blocks.saturating_mul(512) };
-    Ok(Found { kind, names, owner: found.st_uid, identity, size })
+    Ok(Found { kind, rights, names, owner: found.st_uid, identity, size })
 }
 
 /// The user that this process acts as.

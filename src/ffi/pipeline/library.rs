@@ -190,8 +190,9 @@ pub struct hob_pipeline_library_desc {
     /// successful compile takes one strike back.
     #[default(2)]
     pub ban_at: u32,
-    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
-    /// UINT32_MAX: no limit.
+    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. The time ends at the
+    /// newest use before this start, so a wrong clock removes nothing, and an old pipeline is removed one start later.
+    /// Default 30 days. UINT32_MAX: no limit.
     #[default(30 * 24 * 60 * 60)]
     pub max_age_seconds: u32,
     /// Threads that compile at the same time: each gets the time of the mode. The budget of

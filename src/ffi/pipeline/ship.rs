@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hobgoblin_macros::{entry, versioned};
 
 use super::library::api;
-use crate::base::{Level, Result, error, host_log, try_collect_all};
+use crate::base::{Error, Level, Result, error, host_log, try_collect_all};
 use crate::ffi::base::array::Array;
 use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
@@ -13,10 +13,9 @@ use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::text::hob_str;
 use crate::ffi::store::path::path;
 use crate::pipeline::Identity;
-use crate::pipeline::build::{Build, BuildOptions, BuildReport};
-use crate::pipeline::keys::KeyMap;
-use crate::pipeline::recording::Recording;
-use crate::pipeline::stable::{Expanded, Expansion, StableFile};
+use crate::pipeline::build::{BuildOptions, BuildReport};
+use crate::pipeline::ship::{Recordings, Shipment};
+use crate::pipeline::stable::Expanded;
 use crate::store::io::{OsIo, SharedIo, share};
 
 // == Experimental: Shipped caches ==
@@ -84,8 +83,8 @@ pub struct hob_pipeline_expand_report {
 /// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
 /// HOB_RESULT_UNSUPPORTED: a recording is of another game, format, API, version, or set of mask dimensions than the
-/// first one. HOB_RESULT_MALFORMED: a file is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After
-/// an error the file at `out` is as before. Threads: any.
+/// first one. HOB_RESULT_NOT_FOUND: no pipeline has keys for all its shaders. HOB_RESULT_MALFORMED: a file is damaged as
+/// a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before. Threads: any.
 #[entry(any, nullable(out_report), experimental)]
 pub extern "C" fn hob_pipeline_expand(
     desc: *const hob_pipeline_expand_desc,
@@ -99,7 +98,7 @@ pub extern "C" fn hob_pipeline_expand(
             desc.out,
         )
     }?;
-    let expanded = expand(&inputs)?;
+    let expanded = expand(inputs)?;
     write_if(
         out_report,
         hob_pipeline_expand_report {
@@ -319,22 +318,10 @@ fn files() -> Result<SharedIo> {
     share(OsIo)
 }
 
-fn expand(inputs: &Inputs) -> Result<Expanded> {
+fn expand(inputs: Inputs) -> Result<Expanded> {
     let io = files()?;
-    let mut expansion: Option<Expansion> = None;
-    for path in &inputs.files {
-        let recording = Recording::open(&io, path)?;
-        let mut begun = match expansion.take() {
-            Some(begun) => begun,
-            None => Expansion::like(&recording)?,
-        };
-        begun.add(&recording)?;
-        expansion = Some(begun);
-    }
-    let expansion =
-        expansion.ok_or_else(|| error!(InvalidArgument, "recordings is empty: name at least one recording"))?;
-    let keys = KeyMap::load_wanted(&io, &inputs.keys, &expansion.wanted()?)?;
-    let expanded = expansion.finish(&keys, &io, &inputs.out)?;
+    let recordings = Recordings::of(&io, inputs.files)?;
+    let (expanded, _) = recordings.expand(&io, &inputs.keys, &inputs.out, || Ok::<_, Error>(()))?;
     for unresolved in expanded.unresolved.iter().take(LISTED) {
         let (pipeline, stage) = (unresolved.pipeline, unresolved.shader.stage);
         host_log(
@@ -346,16 +333,8 @@ fn expand(inputs: &Inputs) -> Result<Expanded> {
 }
 
 fn build(inputs: &Inputs, identity: &Identity, version: &str, options: BuildOptions) -> Result<BuildReport> {
-    let (io, mut wanted) = (files()?, options.wanted());
-    for path in &inputs.files {
-        Build::want(&StableFile::open(&io, path)?, &mut wanted)?;
-    }
-    let keys = KeyMap::load_wanted(&io, &inputs.keys, &wanted)?;
-    let mut build = Build::new(identity, version, &keys, options)?;
-    for path in &inputs.files {
-        build.add(&StableFile::open(&io, path)?)?;
-    }
-    let report = build.finish(&io, &inputs.out)?;
+    let shipment = Shipment { identity, version, keys: &inputs.keys, stable: &inputs.files, options };
+    let (report, _) = shipment.build(&files()?, &inputs.out, || Ok::<_, Error>(()))?;
     for line in report.log()?.lines() {
         host_log(Level::Info, format_args!("{line}"));
     }

@@ -140,9 +140,14 @@ impl BuildReport {
 
 /// The lines of sanitising: a count for each rule.
 fn sanitising(counts: &Sanitised, line: &mut impl FnMut(std::fmt::Arguments<'_>) -> Result<()>) -> Result<()> {
-    let Sanitised { inconsistent_shaders, before, inconsistent, empty, invalid, unchecked } = *counts;
+    let Sanitised { inconsistent_shaders, undecided_shaders, before, inconsistent, empty, invalid, unchecked } =
+        *counts;
     let shaders = grouped(inconsistent_shaders);
     line(format_args!("{shaders} vertex shaders are used with an inconsistent vertex format"))?;
+    if undecided_shaders > 0 {
+        let undecided = grouped(undecided_shaders);
+        line(format_args!("kept: {undecided} of them have two formats with as many pipelines and uses each"))?;
+    }
     line(format_args!("before sanitising {}", grouped(before)))?;
     line(format_args!("filtered out: inconsistent vertex declaration {}", grouped(inconsistent)))?;
     line(format_args!("filtered out: incompatible with an empty declaration {}", grouped(empty)))?;

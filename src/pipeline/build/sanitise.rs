@@ -4,8 +4,8 @@
 //! others of the same build, and needs nothing of the host:
 //!
 //! 1. **Vertex format.** The attributes of a pipeline by location and format are its vertex format. A vertex shader has
-//!    one format: the one of most pipelines, then of most uses, then the one with the least hash. Pipelines with another
-//!    one are filtered out.
+//!    one format: the one of most pipelines, then of most uses. Pipelines with another one are filtered out. If two
+//!    formats have as many of both, neither is known to be wrong: all are kept, and the shader is counted as undecided.
 //! 2. **Empty declaration.** A pipeline without attributes is filtered out if its vertex shader has a format elsewhere.
 //! 3. **State.** A pipeline whose state is no encoding of the library's schema is filtered out.
 //!
@@ -27,6 +27,8 @@ const VERTEX: u32 = 0;
 pub struct Sanitised {
     /// Vertex shaders that pipelines use with different vertex formats.
     pub inconsistent_shaders: u64,
+    /// Those of them whose most used formats tie. Their pipelines with attributes are kept.
+    pub undecided_shaders: u64,
     /// Pipelines before.
     pub before: u64,
     /// Filtered out: their vertex shader has another vertex format.
@@ -95,18 +97,23 @@ impl Sanitiser {
         self.vertices.sort_unstable_by_key(|use_| (use_.shader, use_.format, use_.pipeline));
         for uses in self.vertices.chunk_by(|a, b| a.shader == b.shader) {
             let (empty, formatted) = uses.split_at(uses.partition_point(|one| one.format.is_none()));
-            let Some(chosen) = most_used(formatted) else { continue };
+            if formatted.is_empty() {
+                continue;
+            }
             for one in empty {
                 self.counts.empty += 1;
                 is_kept[one.pipeline] = false;
             }
-            let others = formatted.iter().filter(|one| one.format != chosen);
-            let before = self.counts.inconsistent;
-            for one in others {
+            let is_inconsistent = formatted[0].format != formatted[formatted.len() - 1].format;
+            self.counts.inconsistent_shaders += u64::from(is_inconsistent);
+            let Some(chosen) = most_used(formatted) else {
+                self.counts.undecided_shaders += 1;
+                continue;
+            };
+            for one in formatted.iter().filter(|one| one.format != chosen) {
                 self.counts.inconsistent += 1;
                 is_kept[one.pipeline] = false;
             }
-            self.counts.inconsistent_shaders += u64::from(self.counts.inconsistent > before);
         }
         Ok((is_kept, self.counts))
     }
@@ -135,10 +142,10 @@ fn format_of(attributes: &[VertexAttribute]) -> Option<Fingerprint> {
     Some(name.finish())
 }
 
-/// The format of most pipelines in a list that is sorted by format.
+/// The format of most pipelines, then of most uses, in a list that is sorted by format. `None`: a tie.
 fn most_used(uses: &[Vertices]) -> Option<Option<Fingerprint>> {
     let weight = |uses: &[Vertices]| (uses.len(), uses.iter().fold(0_u64, |sum, one| sum.saturating_add(one.times)));
-    // The first one of equal weight has the least hash: `max_by_key` would take the last one.
-    let formats = uses.chunk_by(|a, b| a.format == b.format).rev();
-    formats.max_by_key(|uses| weight(uses)).map(|uses| uses[0].format)
+    let formats = || uses.chunk_by(|a, b| a.format == b.format).map(|uses| (weight(uses), uses[0].format));
+    let (most, format) = formats().max_by_key(|&(weight, _)| weight)?;
+    (formats().filter(|&(weight, _)| weight == most).count() == 1).then_some(format)
 }

@@ -284,7 +284,7 @@ fn damage_costs_single_pipelines_and_is_counted() {
     let file = stable(1, &[description(1, 2), description(1, 3)], &map, 3);
     let (bytes, _) = built(&[file], &map, BuildOptions::default()).expect("pipelines");
     let whole = listed(&bytes);
-    assert_eq!(whole.1, ShippedScan { entries: 2, missing: 0 });
+    assert_eq!(whole.1, ShippedScan { entries: 2, ..ShippedScan::default() });
     for bit in 0..8 * bytes.len() {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
@@ -406,7 +406,15 @@ fn sanitising_filters_and_counts_pipelines_by_rule() {
     assert_eq!(added.len(), 1, "the compute pipeline of the key map");
     wanted.extend(added);
     assert_eq!(listed_keys, wanted);
-    let counts = Sanitised { inconsistent_shaders: 2, before: 14, inconsistent: 2, empty: 2, invalid: 1, unchecked: 1 };
+    let counts = Sanitised {
+        inconsistent_shaders: 2,
+        before: 14,
+        inconsistent: 2,
+        empty: 2,
+        invalid: 1,
+        unchecked: 1,
+        ..Sanitised::default()
+    };
     assert_eq!((report.sanitised, counts.after(), report.total()), (Some(counts), 9, 9));
     let log = report.log().expect("memory");
     let golden = "10 unique shader keys\n\
@@ -429,6 +437,28 @@ fn sanitising_filters_and_counts_pipelines_by_rule() {
     let (_, report) = built(&files, &map, off).expect("pipelines");
     assert_eq!((report.sanitised, report.total()), (None, 14));
     assert!(report.log().expect("memory").contains("sanitising was switched off"));
+}
+
+#[test]
+fn vertex_formats_that_tie_are_kept_and_counted() {
+    let map = shared_keys();
+    let (one, other) = ([(0, 106)], [(0, 103)]);
+    // Two pipelines of each format, used once each; and one without attributes, which neither format fits.
+    let all = [own(1, 1, &one), own(1, 2, &one), own(1, 3, &other), own(1, 4, &other), own(1, 5, &[])];
+    let tie = stable(1, &all, &map, 3);
+    let (bytes, report) = built(std::slice::from_ref(&tie), &map, BuildOptions::default()).expect("pipelines");
+    let counts = report.sanitised.expect("it is on");
+    assert_eq!((counts.inconsistent_shaders, counts.undecided_shaders), (1, 1));
+    assert_eq!((counts.inconsistent, counts.empty), (0, 1));
+    let listed = listed(&bytes).0;
+    assert!(all[..4].iter().all(|one| listed.contains_key(&one.borrow().key())));
+    let log = report.log().expect("memory");
+    assert!(log.contains("kept: 1 of them have two formats with as many pipelines and uses each"), "{log}");
+    // One more use decides.
+    let more = stable(2, &[own(1, 3, &other)], &map, 3);
+    let (_, report) = built(&[tie, more], &map, BuildOptions::default()).expect("pipelines");
+    let counts = report.sanitised.expect("it is on");
+    assert_eq!((counts.inconsistent_shaders, counts.undecided_shaders, counts.inconsistent), (1, 0, 2));
 }
 
 #[test]
@@ -497,7 +527,7 @@ proptest! {
             return Ok(());
         }
         let (bytes, report) = result.expect("pipelines");
-        let scan = ShippedScan { entries: model.len() as u64, missing: 0 };
+        let scan = ShippedScan { entries: model.len() as u64, ..ShippedScan::default() };
         prop_assert_eq!(listed(&bytes), (model, scan));
         prop_assert_eq!(report.rejected.len(), lost.len());
         let count = files.len();
@@ -527,7 +557,7 @@ proptest! {
         let counts = report.sanitised.expect("it is on");
         prop_assert_eq!(counts.before - 1, all.len() as u64);
         prop_assert_eq!(counts.after(), report.total());
-        // Each vertex shader keeps one format.
+        // Each vertex shader keeps one format, unless formats tie.
         let file = Shipped::of_bytes(bytes.clone(), Path::new("x"), &identity()).expect("valid");
         let mut formats: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         file.for_each(|pipeline| {
@@ -538,7 +568,10 @@ proptest! {
             }
             Ok(())
         }).expect("valid");
-        prop_assert!(formats.values().all(|formats| formats.len() == 1));
+        let several = formats.values().filter(|formats| formats.len() > 1).count() as u64;
+        prop_assert_eq!(several, counts.undecided_shaders);
+        let mixed = formats.values().any(|formats| formats.len() > 1 && formats.contains(&Vec::new()));
+        prop_assert!(!mixed, "a shader with a format elsewhere keeps no empty declaration");
         prop_assert_eq!(formats.len(), all.iter().map(|one| one.0).collect::<BTreeSet<_>>().len());
         let count = files.len();
         files.rotate_left(turn.index(count));

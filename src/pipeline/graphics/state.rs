@@ -218,20 +218,8 @@ impl GraphicsState {
     }
 
     fn check_vertices(&self) -> Result<()> {
-        if let Some(pair) = self.vertex_buffers.windows(2).find(|pair| pair[0].slot >= pair[1].slot) {
-            let (before, slot) = (pair[0].slot, pair[1].slot);
-            return Err(error!(
-                InvalidArgument,
-                "vertex buffer slot {slot} follows slot {before}: list each slot once, in ascending order"
-            ));
-        }
-        if let Some(pair) = self.attributes.windows(2).find(|pair| pair[0].location >= pair[1].location) {
-            let (before, location) = (pair[0].location, pair[1].location);
-            return Err(error!(
-                InvalidArgument,
-                "vertex attribute location {location} follows location {before}: list each location once, in ascending order"
-            ));
-        }
+        check_order("vertex buffer slot", self.vertex_buffers.iter().map(|buffer| buffer.slot))?;
+        check_order("vertex attribute location", self.attributes.iter().map(|attribute| attribute.location))?;
         for VertexAttribute { location, slot, .. } in &self.attributes {
             if self.vertex_buffers.binary_search_by_key(slot, |buffer| buffer.slot).is_err() {
                 return Err(error!(
@@ -242,5 +230,18 @@ impl GraphicsState {
             }
         }
         Ok(())
+    }
+}
+
+/// Check that the numbers of a list ascend.
+fn check_order(what: &str, numbers: impl Iterator<Item = u32> + Clone) -> Result<()> {
+    match numbers.clone().zip(numbers.skip(1)).find(|(before, number)| before >= number) {
+        None => Ok(()),
+        Some((before, number)) if before == number => {
+            Err(error!(InvalidArgument, "{what} {number} is listed twice: list each once"))
+        }
+        Some((before, number)) => {
+            Err(error!(InvalidArgument, "{what} {number} follows {before}: list them in ascending order"))
+        }
     }
 }

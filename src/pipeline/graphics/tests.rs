@@ -319,3 +319,19 @@ proptest! {
         assert_canonical(&bytes);
     }
 }
+
+#[test]
+fn repeated_vertex_inputs_are_named_as_such() {
+    let buffer = VertexBuffer { slot: 3, stride: 12, step_rate: 0 };
+    let twice = GraphicsState { vertex_buffers: vec![buffer, buffer], ..GraphicsState::default() };
+    let sentence = twice.encode().expect_err("a slot twice").sentence().to_owned();
+    assert_eq!(sentence, "vertex buffer slot 3 is listed twice: list each once");
+    let attribute = VertexAttribute { location: 5, slot: 3, ..VertexAttribute::default() };
+    let twice = GraphicsState {
+        vertex_buffers: vec![buffer],
+        attributes: vec![attribute, attribute],
+        ..GraphicsState::default()
+    };
+    let sentence = twice.encode().expect_err("a location twice").sentence().to_owned();
+    assert_eq!(sentence, "vertex attribute location 5 is listed twice: list each once");
+}

@@ -115,12 +115,21 @@ impl Expansion {
         Ok(wanted)
     }
 
-    /// Write the stable file, in place of one at `path`. An error leaves that file as it was.
+    /// Write the stable file, in place of one at `path`. An error leaves that file as it was. It is an error if there are
+    /// pipelines, and none has a stable form.
     pub fn finish(self, keys: &KeyMap, io: &SharedIo, path: &Path) -> Result<Expanded> {
         let mut report = self.report;
         report.pipelines = self.merged.len() as u64;
         let stable = Stable::of(&self.merged, keys, &mut report.unresolved)?;
         report.stable = stable.groups.len() as u64;
+        if report.stable == 0 && report.pipelines > 0 {
+            let (pipelines, lines) = (report.pipelines, keys.total());
+            return Err(error!(
+                NotFound,
+                "none of {pipelines} pipelines has stable keys for all its shaders, in a key map of {lines} lines: pass the \
+                 key map of the build that recorded"
+            ));
+        }
         let mut source = Builder::new(CONTEXT);
         source.written(1, self.runs.len() as u32, |bytes| self.runs.iter().for_each(|run| bytes.put(run)));
         source.written(2, 0, |bytes| stable.groups.iter().for_each(|group| bytes.put(&group.key.0)));

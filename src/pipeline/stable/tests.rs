@@ -250,7 +250,12 @@ proptest! {
             let all: Vec<_> = pipelines.iter().map(|&(vertex, fragment, state)| description(vertex, fragment, state)).collect();
             recorded(&run(number as u8), &all)
         }).collect();
-        let (bytes, report) = expanded(&files, &keys).expect("valid");
+        let result = expanded(&files, &keys);
+        if model.is_empty() && !lost.is_empty() {
+            prop_assert!(result.is_err_and(|why| why.code() == Code::NotFound));
+            return Ok(());
+        }
+        let (bytes, report) = result.expect("valid");
         let wanted: Vec<_> = model.into_iter().map(|((names, state), (times, runs))| (names, state, times, runs)).collect();
         prop_assert_eq!(listed(&bytes), (wanted, LogScan::default()));
         prop_assert_eq!(report.unresolved.iter().map(|lost| lost.pipeline).collect::<BTreeSet<_>>(), lost);
@@ -258,4 +263,14 @@ proptest! {
         files.rotate_left(turn % count);
         prop_assert_eq!(expanded(&files, &keys).expect("valid").0, bytes);
     }
+}
+
+#[test]
+fn key_map_of_another_build_is_an_error_and_writes_nothing() {
+    let bytes = recorded(&run(1), &[description(1, 2, 0), description(3, 4, 0)]);
+    let why = expanded(&[bytes], &keys(40)).map(|_| ()).expect_err("no key");
+    assert_eq!(why.code(), Code::NotFound);
+    assert!(why.sentence().starts_with("none of 2 pipelines has stable keys for all its shaders"), "{why}");
+    let (_, report) = expanded(&[recorded(&run(1), &[])], &keys(40)).expect("an empty run is no error");
+    assert_eq!((report.pipelines, report.stable), (0, 0));
 }

@@ -12,6 +12,7 @@ mod misfortune;
 mod model;
 mod packs;
 mod power;
+mod replaced;
 mod pieces;
 #[cfg(unix)]
 mod processes;
