@@ -2,7 +2,12 @@
 //! complete or not at all. A second Ctrl-C ends the process at once, unless the command must end children first.
 
 use std::process::exit;
+#[cfg(unix)]
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(unix)]
+use rustix::process::Signal;
 
 use crate::failure::{Failure, Result};
 
@@ -18,6 +23,9 @@ pub fn watch() {
     };
     // Without a handler, Ctrl-C ends the process as usual.
     let _ = ctrlc::set_handler(seen);
+    // With a handler for the limit of file sizes, a write returns an error. Without it the process would end.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
 }
 
 /// An error if Ctrl-C was pressed.

@@ -7,6 +7,25 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
+/// A count with a comma before each group of three digits, such as `13,238`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time with one decimal, such as `1,234.5`.
+pub fn decimal(number: f64) -> String {
+    let tenths = (number * 10.0).round() as u64;
+    format!("{}.{}", count(tenths / 10), tenths % 10)
+}
+
 /// A size such as `1.5 MB`, in units of 1000.
 pub fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
@@ -78,6 +97,12 @@ mod tests {
             assert!(parse_size(invalid).is_err(), "{invalid}");
         }
         assert_eq!([size(999), size(1500), size(2_000_000)], ["999 bytes", "1.5 kB", "2.0 MB"]);
+    }
+
+    #[test]
+    fn counts_and_times_have_groups_of_three_digits() {
+        assert_eq!([0, 999, 1000, 3_837_248].map(count), ["0", "999", "1,000", "3,837,248"]);
+        assert_eq!([0.0, 0.06, 1234.56].map(decimal), ["0.0", "0.1", "1,234.6"]);
     }
 
     #[test]

@@ -2,22 +2,25 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use hobgoblin::base::files::{read_file, replace_file};
 use hobgoblin::profile::{Estimate, Profile};
 use serde::Serialize;
 
-use crate::failure::Result;
-use crate::report::{Output, Report, table};
+use crate::failure::{Failure, Result, cannot_read, shown};
+use crate::interrupt;
+use crate::numbers::count;
+use crate::outputs::{cannot_write, replace};
+use crate::report::{self, Output, Report, table};
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Show the cost of each option.
     Show {
         /// A file of hob_profile_save.
-        file: String,
+        file: PathBuf,
     },
     /// Merge profiles, weighted by their numbers of samples.
     ///
@@ -25,17 +28,18 @@ pub enum Command {
     Merge {
         /// The profiles.
         #[arg(required = true)]
-        files: Vec<String>,
-        /// The merged profile. An existing file is replaced.
+        files: Vec<PathBuf>,
+        /// The merged profile. An existing file is replaced when the new one is complete. It may be one of the profiles: it
+        /// then holds all of them.
         #[arg(long, short)]
-        out: String,
+        out: PathBuf,
     },
     /// Compare two profiles. The exit code is 1 if they differ.
     Diff {
         /// The profile to compare with.
-        before: String,
+        before: PathBuf,
         /// The changed profile.
-        after: String,
+        after: PathBuf,
         /// Means that differ by less than this many percent count as equal.
         #[arg(long, default_value_t = 0.0)]
         percent: f64,
@@ -49,10 +53,11 @@ pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
             let mut merged = Profile::new();
             for file in &files {
                 merged.merge(&read(file)?)?;
+                interrupt::check()?;
             }
             let mut json = vec![0; merged.json_size()];
             let length = merged.to_json(&mut json)?;
-            replace_file(&out, &json[..length])?;
+            replace(&out, |to| to.write_all(&json[..length]).map_err(|why| cannot_write(&out, &why)))?;
             output.print(&Merged { out, files: files.len(), tasks: merged.tasks().len() })
         }
         Command::Diff { before, after, percent } => {
@@ -62,8 +67,9 @@ pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
     }
 }
 
-fn read(path: &str) -> Result<Profile> {
-    Ok(Profile::from_json(&read_file(path)?)?)
+fn read(path: &Path) -> Result<Profile> {
+    let json = std::fs::read(path).map_err(|why| cannot_read(path, &why))?;
+    Profile::from_json(&json).map_err(|why| Failure::File(format!("'{}', {}", shown(path), why.sentence())))
 }
 
 #[derive(Serialize)]
@@ -101,7 +107,7 @@ impl Report for Shown {
         for task in &self.tasks {
             for (option, cost) in task.options.iter().enumerate() {
                 let [mean, deviation] = [cost.mean, cost.deviation].map(|number| format!("{number:.4}"));
-                rows.add_row([&task.id, &option.to_string(), &cost.samples.to_string(), &mean, &deviation]);
+                rows.add_row([&task.id, &option.to_string(), &count(cost.samples), &mean, &deviation]);
             }
         }
         writeln!(to, "{rows}")
@@ -110,14 +116,16 @@ impl Report for Shown {
 
 #[derive(Serialize)]
 struct Merged {
-    out: String,
+    #[serde(serialize_with = "report::path")]
+    out: PathBuf,
     files: usize,
     tasks: usize,
 }
 
 impl Report for Merged {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "wrote {} tasks of {} profiles to {}", self.tasks, self.files, self.out)
+        let [tasks, files] = [self.tasks, self.files].map(|number| count(number as u64));
+        writeln!(to, "wrote {tasks} tasks of {files} profiles to '{}'", shown(&self.out))
     }
 }
 

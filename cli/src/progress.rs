@@ -28,6 +28,12 @@ impl Progress {
         Self(bar)
     }
 
+    /// So many steps are done. An error after Ctrl-C.
+    pub fn reach(&self, steps: u64) -> Result<()> {
+        self.0.set_position(steps);
+        interrupt::check()
+    }
+
     /// One step is done. An error after Ctrl-C.
     pub fn step(&self) -> Result<()> {
         self.0.inc(1);

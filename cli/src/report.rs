@@ -1,19 +1,20 @@
 //! The answer of a command: lines and tables for people, or one JSON value for programs.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use crate::failure::{FOUND, Failure, Result};
+use crate::failure::{FOUND, Failure, Result, escaped};
 
 /// How a command answers.
 #[derive(Args)]
 pub struct Output {
-    /// Print one JSON value instead of text. Errors are JSON on standard error.
+    /// Print one JSON value instead of text. Errors are JSON on standard error, those of arguments too.
     #[arg(long, global = true)]
     json: bool,
     /// Show no progress bars.
@@ -32,14 +33,26 @@ pub trait Report: Serialize {
     }
 }
 
+/// A path in JSON. Bytes that are no UTF-8 are replaced.
+pub fn path<S: Serializer>(path: &Path, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
+}
+
 impl Output {
+    /// An answer as JSON, before there are arguments.
+    pub fn json() -> Self {
+        Self { json: true, quiet: true }
+    }
+
     /// Print an answer.
     pub fn print(&self, report: &impl Report) -> Result<ExitCode> {
         let mut out = io::stdout().lock();
         let printed = if self.json {
             serde_json::to_writer_pretty(&mut out, report).map_err(io::Error::from).and_then(|()| writeln!(out))
         } else {
-            report.write(&mut out)
+            let mut text = Vec::new();
+            let written = report.write(&mut text);
+            written.and_then(|()| out.write_all(escaped(&String::from_utf8_lossy(&text), true).as_bytes()))
         };
         match printed.and_then(|()| out.flush()) {
             // The reader, such as `head`, has seen enough.
@@ -55,8 +68,8 @@ impl Output {
         let sentence = failure.to_string();
         // If standard error is closed, the exit code still tells.
         let _ = match self.json {
-            true => writeln!(io::stderr(), "{}", json!({ "error": sentence })),
-            false => writeln!(io::stderr(), "hob: {sentence}"),
+            true => writeln!(io::stderr(), "{}", json!({ "error": sentence, "exit_code": failure.code() })),
+            false => writeln!(io::stderr(), "hob: {}", escaped(&sentence, false)),
         };
     }
 }

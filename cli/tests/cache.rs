@@ -84,7 +84,7 @@ fn export_into_the_own_directory_is_refused() {
     fill(&scratch.path("cache"), 0x11, 3);
     let error = scratch.hob(&["cache", "export", "cache", "-o", "cache/x.bundle"]).failed(2);
     assert!(error.contains("choose a path outside it"), "{error}");
-    let error = scratch.hob(&["cache", "export", "cache", "-o", "x", "--environment", "00000000000000ff"]).failed(3);
+    let error = scratch.hob(&["cache", "export", "cache", "-o", "x", "--environment", "00000000000000ff"]).failed(4);
     assert!(error.contains("there is no environment 00000000000000ff"), "{error}");
     assert!(!scratch.path("x").exists() && !scratch.path("x.new").exists());
 }

@@ -111,11 +111,12 @@ fn wrong_files_are_refused_by_name_and_nothing_is_written() {
     let error = scratch.hob(&["pipelines", "keys", "import", "bad.csv", "-o", "x"]).failed(3);
     assert!(error.contains("'bad.csv', line 2"), "{error}");
     assert!(!scratch.path("x").exists());
-    fs::write(scratch.path("old.csv"), csv(50, 2)).unwrap();
-    scratch.hob(&["pipelines", "keys", "import", "old.csv", "-o", "k"]).succeeded();
-    scratch.hob(&["pipelines", "expand", "a.rec.hobpipe", "--keys", "k", "-o", "s"]).succeeded();
+    fs::write(scratch.path("old.csv"), csv(0, 3)).unwrap();
+    fs::write(scratch.path("new.csv"), csv(50, 0)).unwrap();
+    scratch.hob(&["pipelines", "keys", "import", "new.csv", "-o", "k"]).succeeded();
+    scratch.hob(&["pipelines", "expand", "a.rec.hobpipe", "--keys", "old.csv", "-o", "s"]).succeeded();
     let game = ["--project", "game", "--format", "spirv", "--api", "3", "--keys", "k", "-o", "x"];
-    let error = scratch.hob(&[&["pipelines", "build", "s", "--no-compute"], &game[..]].concat()).failed(3);
+    let error = scratch.hob(&[&["pipelines", "build", "s", "--no-compute"], &game[..]].concat()).failed(4);
     assert!(error.contains("0 graphics pipelines") || error.contains("no graphics pipeline"), "{error}");
     assert!(!scratch.path("x").exists());
 }

@@ -12,7 +12,7 @@ fn merged_profile_weights_by_samples() {
     fs::write(scratch.path("a"), r#"{"shadows":[[1,2,0],[3,4,1]]}"#).unwrap();
     fs::write(scratch.path("b"), r#"{"fog":[[5,1,0]],"shadows":[[3,6,0],[0,0,0]]}"#).unwrap();
     let merged = scratch.hob(&["profile", "merge", "a", "b", "--out", "c"]).succeeded().out();
-    assert_eq!(merged, "wrote 2 tasks of 2 profiles to c\n");
+    assert_eq!(merged, "wrote 2 tasks of 2 profiles to 'c'\n");
     let shown = scratch.hob(&["profile", "show", "c", "--json"]).succeeded().json();
     assert_eq!(shown["tasks"][1]["id"], "shadows");
     assert_eq!(

@@ -204,6 +204,10 @@ fn builder_that_cannot_be_used_is_named_with_the_reason() {
     assert!(error.contains("exit status: 4: no device found"), "{error}");
     let error = replay(&scratch, &["--builder-arg", "--silent", "--timeout", "0.3"]).failed(3);
     assert!(error.contains("did not answer within 0.3 s"), "{error}");
+    let error = replay(&scratch, &["--builder-arg", "--refuse-silently"]).failed(3);
+    assert!(error.contains("the builder gave no reason"), "{error}");
+    let error = replay(&scratch, &["--builder-arg", "--foreign-text"]).failed(3);
+    assert!(error.contains("the text of its hello is not UTF-8"), "{error}");
     let error = replay(&scratch, &["--builder-arg", "--refuse"]).failed(3);
     assert!(error.contains("the shaders of game are missing"), "{error}");
     record(&scratch.path("b.rec.hobpipe"), "other", &["good"]);
@@ -213,6 +217,9 @@ fn builder_that_cannot_be_used_is_named_with_the_reason() {
         assert!(replay(&scratch, &arguments).failed(2).contains(shown));
     }
     fs::write(scratch.path("text"), "no cache").unwrap();
+    record(&scratch.path("c.rec.hobpipe"), "game", &["good"]);
+    let error = replay(&scratch, &["--state", "c.rec.hobpipe"]).failed(3);
+    assert!(error.contains("is not the state of a replay: name another file"), "{error}");
     for file in ["--bans", "--state"] {
         assert!(replay(&scratch, &[file, "text"]).failed(3).contains("name another file"), "{file}");
     }
@@ -281,4 +288,85 @@ fn builders_end_with_a_killed_hob() {
     hob.kill().unwrap();
     hob.wait().unwrap();
     wait_until("builders end", || !pids().lines().any(runs));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn process_that_outlives_its_builder_is_not_waited_for() {
+    let scratch = Scratch::new();
+    let grandchild = scratch.path("grandchild");
+    record(&scratch.path("a.rec.hobpipe"), "game", &[&format!("orphan {}", grandchild.display()), "good", "no reason"]);
+    let answer = replay(&scratch, &["--timeout", "25", "--jobs", "1"]).json();
+    let bans = banned(&answer);
+    assert!(bans[0].1.contains("ended before its answer with exit status: 6"), "{bans:?}");
+    assert_eq!(
+        (&answer["compiled"], &answer["failed"][0]["message"]),
+        (&1.into(), &"the builder gave no reason".into())
+    );
+    let orphan = fs::read_to_string(grandchild).unwrap();
+    wait_until("the process group ends", || !runs(&orphan));
+}
+
+#[test]
+fn ban_list_and_directory_learn_from_each_other() {
+    let scratch = Scratch::new();
+    let keys = record(&scratch.path("a.rec.hobpipe"), "game", &["good", "abort", "exit"]);
+    for directory in ["one", "two", "three"] {
+        fs::create_dir(scratch.path(directory)).unwrap();
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let bans = |directory: &str, ban_at| {
+        let options = Options { ban_at, ..Options::at(now) };
+        let quarantine = Quarantine::open(&scratch.path(directory).join("quarantine"), options).unwrap();
+        keys.iter().filter(|key| quarantine.is_banned(7, &key.0)).count()
+    };
+    assert_eq!(replay(&scratch, &["--bans", "list"]).code(), Some(1));
+    let learnt = replay(&scratch, &["--bans", "list", "--directory", "one"]).json();
+    assert_eq!((&learnt["banned_before"], &learnt["broken_builders"]), (&2.into(), &0.into()));
+    assert_eq!((bans("one", 2), bans("one", 3)), (2, 0));
+    let stricter = ["--bans", "list", "--directory", "two", "--ban-at", "3"];
+    assert_eq!(replay(&scratch, &stricter).json()["banned_before"], 2);
+    assert_eq!((bans("two", 3), bans("two", 4)), (2, 0));
+    let back = replay(&scratch, &["--bans", "new list", "--directory", "one"]).json();
+    assert_eq!(back["banned_before"], 2);
+    let list: serde_json::Value = serde_json::from_slice(&fs::read(scratch.path("new list")).unwrap()).unwrap();
+    let listed: Vec<_> = list["bans"].as_array().unwrap().iter().map(|ban| ban["pipeline"].as_str().unwrap()).collect();
+    let mut wanted = [keys[1].to_string(), keys[2].to_string()];
+    wanted.sort();
+    assert_eq!(listed, wanted);
+}
+
+#[test]
+fn replays_at_the_same_time_keep_the_bans_of_all() {
+    let scratch = Scratch::new();
+    let mut wanted = Vec::new();
+    for number in 0..4 {
+        let states = [format!("abort {number}"), format!("exit {number}"), format!("good {number}")];
+        let states: Vec<&str> = states.iter().map(String::as_str).collect();
+        let keys = record(&scratch.path(&format!("{number}.rec")), "game", &states);
+        wanted.extend(keys[..2].iter().map(ToString::to_string));
+    }
+    let begin = |number| {
+        let mut hob = Command::new(env!("CARGO_BIN_EXE_hob"));
+        hob.args([
+            "pipelines",
+            "replay",
+            &format!("{number}.rec"),
+            "--builder",
+            BUILDER,
+            "--bans",
+            "list",
+            "--jobs",
+            "1",
+        ]);
+        hob.current_dir(scratch.path("")).stdout(Stdio::null()).spawn().unwrap()
+    };
+    let replays: Vec<_> = (0..4).map(begin).collect();
+    for mut replay in replays {
+        assert_eq!(replay.wait().unwrap().code(), Some(1));
+    }
+    let list: serde_json::Value = serde_json::from_slice(&fs::read(scratch.path("list")).unwrap()).unwrap();
+    let listed: Vec<_> = list["bans"].as_array().unwrap().iter().map(|ban| ban["pipeline"].as_str().unwrap()).collect();
+    wanted.sort();
+    assert_eq!(listed, wanted);
 }

@@ -211,6 +211,6 @@ fn check_shipped(bytes: Vec<u8>) {
         count += 1;
         Ok(())
     });
-    let ShippedScan { entries, missing } = read.expect("there is memory");
+    let ShippedScan { entries, missing, .. } = read.expect("there is memory");
     assert_eq!((entries, missing), (count, shipped.info().total().saturating_sub(count)));
 }

@@ -11,10 +11,11 @@ use hobgoblin::store::{Buffer, BundleWriter, Compression, Name, Store};
 use serde::Serialize;
 
 use super::source::{self, Place, SecretFile};
-use crate::failure::{Failure, Result};
-use crate::numbers::{parse_environment, size};
+use crate::failure::{Failure, Result, shown};
+use crate::numbers::{count, parse_environment, size};
+use crate::outputs::check_is_no_input;
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{self, Report};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -35,6 +36,7 @@ pub struct Arguments {
 
 #[derive(Serialize)]
 pub struct Exported {
+    #[serde(serialize_with = "report::path")]
     out: PathBuf,
     programs: u64,
     bytes: u64,
@@ -46,6 +48,7 @@ pub struct Exported {
 
 pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Exported> {
     let Arguments { path, out, .. } = arguments;
+    check_is_no_input(out, [path].into_iter().chain(arguments.secret.path()))?;
     let secret = arguments.secret.read()?;
     let (place, mut store) = source::open(path, secret)?;
     let strikes = match place {
@@ -77,7 +80,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Exported> {
         }
     }
     if exported.programs == 0 {
-        return Err(Failure::File(format!("'{}' has no programs to export", path.display())));
+        return Err(Failure::Nothing(format!("'{}' has no programs to export", path.display())));
     }
     writer.finish()?;
     Ok(exported)
@@ -87,7 +90,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Exported> {
 fn chosen(store: &Store, wanted: &[u64]) -> Result<Vec<u64>> {
     let there = store.environments()?;
     match wanted.iter().find(|id| there.binary_search(id).is_err()) {
-        Some(missing) => Err(Failure::File(format!("there is no environment {missing:016x}: see `hob cache info`"))),
+        Some(missing) => Err(Failure::Nothing(format!("there is no environment {missing:016x}: see `hob cache info`"))),
         None if wanted.is_empty() => Ok(there),
         None => Ok(wanted.to_vec()),
     }
@@ -120,12 +123,12 @@ fn must_be_outside(directory: &Path, out: &Path) -> Result<()> {
 
 impl Report for Exported {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "wrote {} programs, {}, to '{}'", self.programs, size(self.bytes), self.out.display())?;
+        writeln!(to, "wrote {} programs, {}, to '{}'", count(self.programs), size(self.bytes), shown(&self.out))?;
         if self.banned > 0 {
-            writeln!(to, "left out {} banned programs", self.banned)?;
+            writeln!(to, "left out {} banned programs", count(self.banned))?;
         }
         if self.damaged > 0 {
-            writeln!(to, "left out {} damaged programs", self.damaged)?;
+            writeln!(to, "left out {} damaged programs", count(self.damaged))?;
         }
         Ok(())
     }

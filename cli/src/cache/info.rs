@@ -9,9 +9,10 @@ use hobgoblin::store::Store;
 use serde::Serialize;
 
 use super::source::{self, Place, SecretFile};
-use crate::failure::Result;
-use crate::numbers::{age, now, size};
-use crate::report::{Report, table};
+use crate::failure::{Result, shown};
+use crate::interrupt;
+use crate::numbers::{age, count, decimal, now, size};
+use crate::report::{self, Report, table};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -38,6 +39,7 @@ struct Environment {
 
 #[derive(Serialize)]
 pub struct Info {
+    #[serde(serialize_with = "report::path")]
     path: PathBuf,
     is_bundle: bool,
     environments: Vec<Environment>,
@@ -80,6 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<Info> {
 fn environment(store: &mut Store, id: u64, place: Place) -> Result<Environment> {
     let mut found = Environment { id: format!("{id:016x}"), ..Environment::default() };
     let mut start_up = None;
+    interrupt::check()?;
     for meta in store.entries(id) {
         if meta.name.kind == kind::START_UP {
             start_up = Some(meta.name);
@@ -110,17 +113,18 @@ impl Report for Info {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         let place = if self.is_bundle { "bundle" } else { "directory" };
         let programs: u64 = self.environments.iter().map(|environment| environment.programs).sum();
-        writeln!(to, "{} '{}': {programs} programs, {}", place, self.path.display(), size(self.file_bytes))?;
+        let (programs, path) = (count(programs), shown(&self.path));
+        writeln!(to, "{place} '{path}': {programs} programs, {}", size(self.file_bytes))?;
         let head = ["environment", "programs", "size", "build time", "start-up set", "oldest use", "newest use"];
         let mut rows = table(head);
         for environment in &self.environments {
             let used = |second: Option<u64>| second.map_or("-".into(), |second| age(second, now()));
             rows.add_row([
                 environment.id.clone(),
-                environment.programs.to_string(),
+                count(environment.programs),
                 size(environment.bytes),
-                format!("{:.1} s", environment.build_ms as f64 / 1000.0),
-                environment.in_start_up_set.to_string(),
+                format!("{} s", decimal(environment.build_ms as f64 / 1000.0)),
+                count(environment.in_start_up_set),
                 used(environment.oldest_use),
                 used(environment.newest_use),
             ]);
@@ -128,16 +132,17 @@ impl Report for Info {
         if !self.environments.is_empty() {
             writeln!(to, "{rows}")?;
         }
-        write!(to, "{} segments", self.segments)?;
+        write!(to, "{} segments", count(self.segments))?;
         if self.foreign_segments > 0 {
-            write!(to, ", {} of other formats, secrets or users", self.foreign_segments)?;
+            write!(to, ", {} of other formats, secrets or users", count(self.foreign_segments))?;
         }
         if self.damaged > 0 {
-            write!(to, ", {} damaged places", self.damaged)?;
+            write!(to, ", {} damaged places", count(self.damaged))?;
         }
         writeln!(to)?;
         if self.keys_with_strikes > 0 {
-            writeln!(to, "{} programs with strikes, {} of them banned", self.keys_with_strikes, self.banned_keys)?;
+            let [struck, banned] = [self.keys_with_strikes, self.banned_keys].map(|number| count(number.into()));
+            writeln!(to, "{struck} programs with strikes, {banned} of them banned")?;
         }
         self.problem.iter().try_for_each(|problem| writeln!(to, "{problem}"))
     }

@@ -8,10 +8,10 @@ use hobgoblin::store::{Buffer, Compression, Options};
 use serde::Serialize;
 
 use super::source::{self, SecretFile};
-use crate::failure::{Failure, Result};
-use crate::numbers::{now, parse_size, size};
+use crate::failure::{Failure, Result, shown};
+use crate::numbers::{count, now, parse_size, size};
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{self, Report};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -34,6 +34,7 @@ pub struct Arguments {
 
 #[derive(Serialize)]
 pub struct Merged {
+    #[serde(serialize_with = "report::path")]
     into: PathBuf,
     sources: usize,
     copied: u64,
@@ -99,14 +100,15 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Merged> {
 
 impl Report for Merged {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let Self { copied, present, .. } = self;
+        let [copied, present] = [self.copied, self.present].map(count);
         let bytes = size(self.copied_bytes);
-        writeln!(to, "copied {copied} values, {bytes}, into '{}'; {present} were there", self.into.display())?;
+        writeln!(to, "copied {copied} values, {bytes}, into '{}'; {present} were there", shown(&self.into))?;
         let others = [
             (self.damaged, "left out: damaged"),
             (self.refused, "left out: too large for the limit"),
             (self.evicted, "evicted to make room: raise --limit to keep them"),
         ];
-        others.iter().filter(|(count, _)| *count > 0).try_for_each(|(count, reason)| writeln!(to, "{count} {reason}"))
+        let mut others = others.iter().filter(|(number, _)| *number > 0);
+        others.try_for_each(|(number, reason)| writeln!(to, "{} {reason}", count(*number)))
     }
 }

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::source::{self, SecretFile};
 use crate::failure::{Failure, Result, cannot_read};
-use crate::numbers::{now, parse_environment, parse_size, size};
+use crate::numbers::{count, now, parse_environment, parse_size, size};
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{self, Report};
 
 /// Bytes that a piece of maintenance copies, so that Ctrl-C is noticed soon.
 const PIECE: u64 = 8 << 20;
@@ -22,7 +22,8 @@ const DAY: u64 = 24 * 60 * 60;
 pub struct Arguments {
     /// A directory.
     path: PathBuf,
-    /// Remove programs that were not used for this many days.
+    /// Remove programs that were not used for this many days before the newest use in the directory. The clock alone removes
+    /// nothing: it may be wrong.
     #[arg(long, value_name = "DAYS", group = "removal")]
     max_age: Option<u64>,
     /// Remove whole environments, those used longest ago first, until the directory has this size. At least 256KiB.
@@ -40,6 +41,7 @@ pub struct Arguments {
 
 #[derive(Serialize)]
 pub struct Pruned {
+    #[serde(serialize_with = "report::path")]
     path: PathBuf,
     values_before: u64,
     values: u64,
@@ -102,9 +104,9 @@ fn remove(store: &mut Store, arguments: &Arguments, progress: &Progress) -> Resu
 
 impl Report for Pruned {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let removed = self.values_before.saturating_sub(self.values);
+        let [removed, kept] = [self.values_before.saturating_sub(self.values), self.values].map(count);
         let [before, after] = [self.file_bytes_before, self.file_bytes].map(size);
-        writeln!(to, "removed {removed} values, {} remain; {before} before, {after} now", self.values)?;
+        writeln!(to, "removed {removed} values, {kept} remain; {before} before, {after} now")?;
         if self.is_busy {
             writeln!(to, "another process is maintaining the directory: call again")?;
         }

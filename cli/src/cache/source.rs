@@ -20,6 +20,10 @@ pub struct SecretFile {
 }
 
 impl SecretFile {
+    pub fn path(&self) -> Option<&PathBuf> {
+        self.secret.as_ref()
+    }
+
     pub fn read(&self) -> Result<Option<Secret>> {
         let Some(path) = &self.secret else { return Ok(None) };
         let bytes = fs::read(path).map_err(|why| cannot_read(path, &why))?;

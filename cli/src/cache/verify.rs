@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::source::{self, SecretFile};
 use crate::failure::Result;
-use crate::numbers::{hex, size};
+use crate::numbers::{count, hex, size};
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{self, Report};
 
 /// Damaged values that the text lists. JSON lists all.
 const LISTED: usize = 20;
@@ -32,6 +32,7 @@ struct Damaged {
 
 #[derive(Serialize)]
 pub struct Verified {
+    #[serde(serialize_with = "report::path")]
     path: PathBuf,
     /// Values that are whole.
     values: u64,
@@ -67,18 +68,18 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Verified> {
 
 impl Report for Verified {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "{} values are whole, {}", self.values, size(self.bytes))?;
+        writeln!(to, "{} values are whole, {}", count(self.values), size(self.bytes))?;
         if self.damaged_places > 0 {
-            writeln!(to, "{} damaged places in files", self.damaged_places)?;
+            writeln!(to, "{} damaged places in files", count(self.damaged_places))?;
         }
         if !self.damaged.is_empty() {
-            writeln!(to, "{} values are damaged, and count as missing:", self.damaged.len())?;
+            writeln!(to, "{} values are damaged, and count as missing:", count(self.damaged.len() as u64))?;
         }
         for Damaged { environment, key } in self.damaged.iter().take(LISTED) {
             writeln!(to, "  environment {environment}, key {key}")?;
         }
         if self.damaged.len() > LISTED {
-            writeln!(to, "  ... and {} more: --json lists all", self.damaged.len() - LISTED)?;
+            writeln!(to, "  ... and {} more: --json lists all", count((self.damaged.len() - LISTED) as u64))?;
         }
         Ok(())
     }

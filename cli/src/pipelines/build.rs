@@ -5,23 +5,25 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hobgoblin::pipeline::Identity;
-use hobgoblin::pipeline::build::{Build, BuildOptions, Sanitised, file_name};
-use hobgoblin::pipeline::stable::StableFile;
+use hobgoblin::pipeline::build::{BuildOptions, Sanitised, file_name};
+use hobgoblin::pipeline::ship::Shipment;
 use serde::Serialize;
 
-use super::inputs::{expanded, files, key_map};
-use crate::failure::Result;
+use super::inputs::files;
+use super::patterns::expanded;
+use crate::failure::{Result, invalid_argument, shown};
 use crate::numbers::hex;
+use crate::outputs::check_is_no_input;
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{self, Report};
 
 #[derive(Args)]
 pub struct Arguments {
     /// Stable files, or patterns of them. Without any, the cache has the compute pipelines of the key map only.
-    stable: Vec<String>,
-    /// Key maps of this build, or patterns of them; may be repeated.
+    stable: Vec<PathBuf>,
+    /// Key maps (*.hobkeys, *.csv) of this build, or patterns of them; may be repeated.
     #[arg(long, short, required = true)]
-    keys: Vec<String>,
+    keys: Vec<PathBuf>,
     /// The game.
     #[arg(long)]
     project: String,
@@ -38,7 +40,7 @@ pub struct Arguments {
     #[arg(long, short)]
     out: Option<PathBuf>,
     /// Most pipelines that one stable pipeline becomes, if several shaders share a key.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     combinations: u32,
     /// Do not add the compute pipelines that no recording used.
     #[arg(long)]
@@ -60,6 +62,8 @@ struct Rejected {
 #[derive(Serialize)]
 struct Sanitising {
     inconsistent_vertex_shaders: u64,
+    /// Those of them whose vertex formats tie. Their pipelines are kept.
+    undecided_vertex_shaders: u64,
     before: u64,
     inconsistent_vertex_declaration: u64,
     empty_declaration: u64,
@@ -72,6 +76,7 @@ impl From<Sanitised> for Sanitising {
     fn from(counts: Sanitised) -> Self {
         Self {
             inconsistent_vertex_shaders: counts.inconsistent_shaders,
+            undecided_vertex_shaders: counts.undecided_shaders,
             before: counts.before,
             inconsistent_vertex_declaration: counts.inconsistent,
             empty_declaration: counts.empty,
@@ -84,9 +89,11 @@ impl From<Sanitised> for Sanitising {
 
 #[derive(Serialize)]
 pub struct Built {
+    #[serde(serialize_with = "report::path")]
     out: PathBuf,
     guid: String,
-    key_files: Vec<(PathBuf, u64)>,
+    /// Paths of the key maps, and the number of their lines.
+    key_files: Vec<(String, u64)>,
     key_lines: u64,
     stable_files: u64,
     skipped: Vec<String>,
@@ -108,40 +115,37 @@ pub struct Built {
 }
 
 pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
-    let identity = Identity::new(&arguments.project, &arguments.format, arguments.api)?;
-    let (io, paths) = (files()?, expanded(&arguments.stable)?);
+    let identity =
+        Identity::new(&arguments.project, &arguments.format, arguments.api).map_err(|why| invalid_argument(&why))?;
+    let io = files()?;
+    let (stable, key_paths) = (expanded(&arguments.stable)?, expanded(&arguments.keys)?);
+    let out = match &arguments.out {
+        Some(out) => out.clone(),
+        None => file_name(&identity)?.into(),
+    };
+    check_is_no_input(&out, stable.iter().chain(&key_paths))?;
     let options = BuildOptions {
         combinations: arguments.combinations,
         adds_compute: !arguments.no_compute,
         sanitises: !arguments.no_sanitising,
         ..BuildOptions::default()
     };
-    let mut wanted = options.wanted();
-    for path in &paths {
-        Build::want(&StableFile::open(&io, path)?, &mut wanted)?;
-    }
-    let (keys, key_files) = key_map(&arguments.keys, Some(&wanted), is_quiet)?;
-    let mut build = Build::new(&identity, &arguments.game_version, &keys, options)?;
-    let progress = Progress::new("building", paths.len() as u64, is_quiet);
-    for path in &paths {
-        build.add(&StableFile::open(&io, path)?)?;
-        progress.step()?;
-    }
-    let out = match &arguments.out {
-        Some(out) => out.clone(),
-        None => file_name(&identity)?.into(),
-    };
-    let report = build.finish(&io, &out)?;
+    let progress = Progress::new("building", 2 * stable.len() as u64 + 1, is_quiet);
+    let (identity, version) = (&identity, arguments.game_version.as_str());
+    let shipment = Shipment { identity, version, keys: &key_paths, stable: &stable, options };
+    let (report, keys) = shipment.build(&io, &out, || progress.step())?;
     let rejected = report.rejected.iter().map(|rejected| Rejected {
         pipeline: rejected.pipeline.to_string(),
         stage: rejected.stage,
         key: rejected.key.clone(),
     });
+    let lines = keys.file_lines().iter().copied();
+    let key_files = key_paths.iter().map(|path| path.to_string_lossy().into()).zip(lines);
     let [graphics, compute, ray_tracing] = report.written;
     Ok(Built {
         out,
         guid: hex(&report.guid),
-        key_files,
+        key_files: key_files.collect(),
         key_lines: report.key_lines,
         stable_files: report.files,
         skipped: report.skipped.iter().map(|skipped| skipped.reason.clone()).collect(),
@@ -164,9 +168,9 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
 impl Report for Built {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         for (path, lines) in &self.key_files {
-            writeln!(to, "loaded {lines} shader keys from '{}'", path.display())?;
+            writeln!(to, "loaded {lines} shader keys from '{}'", shown(path.as_ref()))?;
         }
         write!(to, "{}", self.log)?;
-        writeln!(to, "'{}' {}", self.out.display(), self.guid)
+        writeln!(to, "'{}' {}", shown(&self.out), self.guid)
     }
 }

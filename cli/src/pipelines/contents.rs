@@ -88,7 +88,7 @@ impl Contents {
                     each(&Pipeline { key, kind: description.kind, description: Some(description), uses });
                     Ok(())
                 })?;
-                Ok(scan.missing)
+                Ok(scan.missing.max(scan.damaged))
             }
             Self::Recording(file) => {
                 let mut merged = Merged::default();
@@ -101,12 +101,16 @@ impl Contents {
                 Ok(scan.damaged + u64::from(scan.is_truncated))
             }
             Self::Stable(file) => {
+                let mut found = 0;
                 let scan = file.for_each(|pipeline, _| {
                     let (key, kind, uses) = (pipeline.key, pipeline.kind, pipeline.uses);
                     each(&Pipeline { key, kind, description: None, uses });
+                    found += 1;
                     Ok(())
                 })?;
-                Ok(scan.damaged + u64::from(scan.is_truncated))
+                // Of a stretch of damage it is not known how many records it had. The head knows the sum.
+                let missing = file.info().pipelines.saturating_sub(found);
+                Ok(missing.max(scan.damaged + u64::from(scan.is_truncated)))
             }
         }
     }

@@ -7,11 +7,12 @@ use clap::Args;
 use hobgoblin::pipeline::Shipped;
 use serde::Serialize;
 
-use super::inputs::{expanded, files};
+use super::inputs::files;
+use super::patterns::expanded;
 use super::runs::{CacheFile, Caches, Run, Runs};
-use crate::failure::{Failure, Result};
-use crate::numbers::size;
-use crate::report::{Report, table};
+use crate::failure::{Failure, Result, shown};
+use crate::numbers::{count, decimal, size};
+use crate::report::{self, Report, table};
 
 /// Misses that the text lists. JSON lists all.
 const LISTED: usize = 10;
@@ -21,14 +22,15 @@ const MIB: f64 = 1_048_576.0;
 pub struct Arguments {
     /// Recordings of runs, or patterns of them.
     #[arg(required = true)]
-    recordings: Vec<String>,
+    recordings: Vec<PathBuf>,
     /// The shipped caches that the runs had, or patterns of them; may be repeated.
     #[arg(long, required = true)]
-    cache: Vec<String>,
+    cache: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
 struct Opened {
+    #[serde(serialize_with = "report::path")]
     path: PathBuf,
     /// Pipelines read.
     entries: u64,
@@ -39,6 +41,7 @@ struct Opened {
 
 #[derive(Serialize)]
 struct RunCoverage {
+    #[serde(serialize_with = "report::path")]
     path: PathBuf,
     /// Distinct pipelines of the run.
     used: u64,
@@ -138,44 +141,44 @@ fn check_identity(caches: &Caches, runs: &Runs) -> Result<()> {
     let of_caches = caches.files.iter().map(|file| (&file.path, &file.info.identity));
     let of_runs = runs.runs.iter().map(|run| (&run.path, &run.info.identity));
     for (path, identity) in of_caches.chain(of_runs) {
-        first.info.identity.check(identity, &format!("'{}'", path.display()))?;
+        first.info.identity.check(identity, &format!("'{}'", shown(path)))?;
     }
     Ok(())
 }
 
 impl Report for Coverage {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let Self { opened, used, never_used, missed, hitch_ms, .. } = self;
-        let (caches, bytes) = (self.caches.len(), size(self.bytes));
+        let [opened, used, never_used, missed] = [self.opened, self.used, self.never_used, self.missed].map(count);
+        let (caches, bytes, hitch) = (count(self.caches.len() as u64), size(self.bytes), decimal(self.hitch_ms));
         writeln!(
             to,
             "{opened} pipelines opened from {caches} caches of {bytes}: {used} used, {never_used} never used"
         )?;
-        writeln!(to, "{missed} pipelines missed, with hitches of {hitch_ms:.1} ms")?;
+        writeln!(to, "{missed} pipelines missed, with hitches of {hitch} ms")?;
         let (avoided, per_mib) = (self.avoided_per_mib, self.missed_per_mib);
         writeln!(to, "for each MiB shipped, {avoided:.1} misses avoided and {per_mib:.1} missed")?;
         let mut rows = table(["recording", "used", "missed", "hitch ms", "longest ms"]);
         for RunCoverage { path, used, missed, hitch_ms, longest_ms } in &self.runs {
-            let [hitch, longest] = [hitch_ms, longest_ms].map(|ms| format!("{ms:.1}"));
-            rows.add_row([&path.display().to_string(), &used.to_string(), &missed.to_string(), &hitch, &longest]);
+            let [hitch, longest] = [*hitch_ms, *longest_ms].map(decimal);
+            rows.add_row([shown(path), count(*used), count(*missed), hitch, longest]);
         }
         writeln!(to, "{rows}")?;
         if !self.misses.is_empty() {
             let mut rows = table(["missed pipelines", "kind", "runs", "first frame", "hitch ms"]);
             for Missed { pipeline, kind, runs, first_frame, hitch_ms } in self.misses.iter().take(LISTED) {
-                let hitch = format!("{hitch_ms:.1}");
-                rows.add_row([pipeline, *kind, &runs.to_string(), &first_frame.to_string(), &hitch]);
+                let (runs, first_frame, hitch) = (count((*runs).into()), count(*first_frame), decimal(*hitch_ms));
+                rows.add_row([pipeline, *kind, &runs, &first_frame, &hitch]);
             }
             writeln!(to, "{rows}")?;
         }
         if self.misses.len() > LISTED {
-            writeln!(to, "... and {} more: --json lists all", self.misses.len() - LISTED)?;
+            writeln!(to, "... and {} more: --json lists all", count((self.misses.len() - LISTED) as u64))?;
         }
         if self.repeated > 0 {
-            writeln!(to, "{} recordings repeat a run, and count once", self.repeated)?;
+            writeln!(to, "{} recordings repeat a run, and count once", count(self.repeated))?;
         }
         if self.damaged > 0 {
-            writeln!(to, "{} records are damaged or missing: the counts are too low", self.damaged)?;
+            writeln!(to, "{} records are damaged or missing: the counts are too low", count(self.damaged))?;
         }
         Ok(())
     }

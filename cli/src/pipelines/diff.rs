@@ -11,9 +11,10 @@ use serde::Serialize;
 
 use super::contents::Contents;
 use super::inputs::files;
-use crate::failure::{Failure, Result};
-use crate::interrupt;
-use crate::report::{Report, table};
+use crate::failure::{Failure, Result, shown};
+use crate::numbers::count;
+use crate::progress::Progress;
+use crate::report::{self, Report, table};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -50,7 +51,9 @@ struct DifferentMasks {
 
 #[derive(Serialize)]
 pub struct Difference {
+    #[serde(serialize_with = "report::path")]
     before: PathBuf,
+    #[serde(serialize_with = "report::path")]
     after: PathBuf,
     /// The first difference of project, shader format or graphics API, as a sentence.
     identity: Option<String>,
@@ -66,21 +69,22 @@ pub struct Difference {
     is_listed: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Difference> {
+pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Difference> {
     let Arguments { before, after, list } = arguments;
     let io = files()?;
     let [one, two] = [Contents::open(&io, before)?, Contents::open(&io, after)?];
     if one.is_stable() != two.is_stable() {
-        let shown = [before, after].map(|path| path.display());
+        let shown = [before, after].map(|path| shown(path));
         let (first, second) = (one.name(), two.name());
         return Err(Failure::Usage(format!(
             "'{}' is a {first}, and '{}' a {second}: a stable file names pipelines by stable keys; compare two of them",
             shown[0], shown[1]
         )));
     }
-    let name = format!("'{}'", after.display());
+    let name = format!("'{}'", shown(after));
     let identity = one.identity().check(two.identity(), &name).err().map(|why| why.sentence().to_owned());
-    let ((one, damage), (two, more)) = (pipelines(&io, before)?, pipelines(&io, after)?);
+    let progress = Progress::new("reading", 2, is_quiet);
+    let ((one, damage), (two, more)) = (pipelines(&io, before, &progress)?, pipelines(&io, after, &progress)?);
     let both = || one.iter().filter_map(|(key, known)| two.get(key).map(|other| (key, known, other)));
     let masks = both().filter(|(_, known, other)| known.masks != other.masks);
     Ok(Difference {
@@ -104,12 +108,12 @@ pub fn run(arguments: &Arguments) -> Result<Difference> {
 }
 
 /// The pipelines of a file, and the number of its damaged records.
-fn pipelines(io: &SharedIo, path: &Path) -> Result<(Pipelines, u64)> {
+fn pipelines(io: &SharedIo, path: &Path, progress: &Progress) -> Result<(Pipelines, u64)> {
     let mut found = Pipelines::new();
     let damaged = Contents::open(io, path)?.for_each(|pipeline| {
         found.insert(pipeline.key, Known { kind: pipeline.kind, masks: pipeline.uses.masks.clone() });
     })?;
-    interrupt::check()?;
+    progress.step()?;
     Ok((found, damaged))
 }
 
@@ -131,17 +135,18 @@ fn text(mask: &Mask) -> String {
 impl Report for Difference {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         if !self.has_findings() {
-            return writeln!(to, "no difference: {} pipelines in both", self.both);
+            return writeln!(to, "no difference: {} pipelines in both", count(self.both));
         }
         if let Some(identity) = &self.identity {
             writeln!(to, "{identity}")?;
         }
-        let (before, after) = (self.before.display(), self.after.display());
-        writeln!(to, "{} pipelines only in '{before}'", self.only_before.len())?;
-        writeln!(to, "{} pipelines only in '{after}'", self.only_after.len())?;
-        writeln!(to, "{} pipelines in both, {} of them with other masks", self.both, self.masks.len())?;
+        let (before, after) = (shown(&self.before), shown(&self.after));
+        writeln!(to, "{} pipelines only in '{before}'", count(self.only_before.len() as u64))?;
+        writeln!(to, "{} pipelines only in '{after}'", count(self.only_after.len() as u64))?;
+        let masks = count(self.masks.len() as u64);
+        writeln!(to, "{} pipelines in both, {masks} of them with other masks", count(self.both))?;
         if self.damaged > 0 {
-            writeln!(to, "{} records are damaged or missing: write the files again", self.damaged)?;
+            writeln!(to, "{} records are damaged or missing: write the files again", count(self.damaged))?;
         }
         if !self.is_listed {
             return Ok(());

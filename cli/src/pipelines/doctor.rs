@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use clap::Args;
 use hobgoblin::pipeline::keys::KeyMap;
@@ -13,9 +14,11 @@ use hobgoblin::store::io::SharedIo;
 use serde::Serialize;
 
 use super::coverage::ms;
-use super::inputs::{expanded, files, key_map};
+use super::inputs::{files, key_map};
+use super::patterns::expanded;
 use super::runs::{Caches, Run, Runs};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, shown};
+use crate::numbers::{count, decimal};
 use crate::report::Report;
 
 /// Numbers of `hob_graphics_api`, and their names.
@@ -27,14 +30,14 @@ const USER_API: u32 = 64;
 pub struct Arguments {
     /// Recordings of runs of one build, or patterns of them.
     #[arg(required = true)]
-    recordings: Vec<String>,
+    recordings: Vec<PathBuf>,
     /// The shipped caches that the runs had, or patterns of them; may be repeated.
     #[arg(long, required = true)]
-    cache: Vec<String>,
-    /// Key maps of the build that ran, or patterns of them; may be repeated. They show whether the cache is stale.
+    cache: Vec<PathBuf>,
+    /// Key maps (*.hobkeys, *.csv) of the build that ran, or patterns of them; may be repeated. They show whether the cache is stale.
     #[arg(long)]
-    keys: Vec<String>,
-    /// Builds that take at least so many milliseconds are hitches.
+    keys: Vec<PathBuf>,
+    /// Builds that take at least so many decimal are hitches.
     #[arg(long, value_name = "MS", default_value_t = 5)]
     hitch_ms: u32,
 }
@@ -126,11 +129,11 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Diagnosis> {
     let (mut caches, refused) = open_caches(&io, &arguments.cache, &identity)?;
     let runs = Runs::read(&io, paths, &mut caches, is_quiet)?;
     for run in &runs.runs {
-        identity.check(&run.info.identity, &format!("'{}'", run.path.display()))?;
+        identity.check(&run.info.identity, &format!("'{}'", shown(&run.path)))?;
     }
     let keys = match arguments.keys.is_empty() {
         true => None,
-        false => Some(key_map(&arguments.keys, None, is_quiet)?.0),
+        false => Some(key_map(&io, &expanded(&arguments.keys)?, is_quiet)?),
     };
     let fits = [check_api(&identity), check_identity(&caches, &refused), check_opened(&caches), check_written(&caches)];
     let is_unusable = fits.iter().any(|check| check.outcome == Outcome::Fail);
@@ -164,7 +167,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Diagnosis> {
 }
 
 /// The caches for this game, and why the others are not.
-fn open_caches(io: &SharedIo, patterns: &[String], identity: &Identity) -> Result<(Caches, Vec<String>)> {
+fn open_caches(io: &SharedIo, patterns: &[PathBuf], identity: &Identity) -> Result<(Caches, Vec<String>)> {
     let (mut caches, mut refused) = (Caches::default(), Vec::new());
     for path in expanded(patterns)? {
         match Shipped::open(io, &path, identity) {
@@ -207,7 +210,7 @@ fn check_identity(caches: &Caches, refused: &[String]) -> Check {
 fn check_opened(caches: &Caches) -> Check {
     let entries = caches.entries.len();
     let outcome = pass_or(Outcome::Fail, entries > 0);
-    let result = format!("{entries} pipelines opened");
+    let result = format!("{} pipelines opened", count(entries as u64));
     Check::new(
         "cache opened",
         outcome,
@@ -221,7 +224,7 @@ fn check_written(caches: &Caches) -> Check {
     let written: u64 = caches.files.iter().map(|file| file.info.total()).sum();
     let opened: u64 = caches.files.iter().map(|file| file.entries).sum();
     let outcome = pass_or(Outcome::Fail, missing == 0);
-    let result = format!("{opened} of {written} written pipelines can be read");
+    let result = format!("{} of {} written pipelines can be read", count(opened), count(written));
     Check::new(
         "opened = written",
         outcome,
@@ -264,6 +267,7 @@ fn check_shaders(io: &SharedIo, caches: &Caches, runs: &Runs, keys: Option<&KeyM
         Ok(())
     })?;
     if 2 * foreign > used {
+        let [foreign, used] = [foreign, used].map(count);
         let result = format!("the key map lacks the shaders of {foreign} of {used} pipelines that ran");
         let advice = "the key map is of another build: pass the one of the build that ran";
         return Ok(Check::new(name, Outcome::Skip, result, advice));
@@ -281,6 +285,7 @@ fn check_shaders(io: &SharedIo, caches: &Caches, runs: &Runs, keys: Option<&KeyM
         _ if 2 * stale > entries => Outcome::Fail,
         _ => Outcome::Warn,
     };
+    let [stale, entries] = [stale, entries].map(count);
     let result = format!("{stale} of {entries} pipelines of the caches have shaders that the build lacks");
     let advice = "the cache is stale: build it again with the keys of this build";
     Ok(Check::new(name, outcome, result, advice))
@@ -300,15 +305,17 @@ fn check_masks(caches: &Caches, runs: &Runs) -> Result<Check> {
     if known == 0 {
         return Ok(Check::new("masks", Outcome::Skip, "no run used a pipeline of the caches".into(), ""));
     }
-    let result = format!("{unselected} of {known} used pipelines of the caches were used with a mask that lacks them");
+    let [shown, all] = [unselected, known].map(count);
+    let result = format!("{shown} of {all} used pipelines of the caches were used with a mask that lacks them");
     let advice =
         "set the mask before the cache is opened, and record with each mask: (entry & current) == current selects";
     Ok(Check::new("masks", pass_or(Outcome::Fail, unselected == 0), result, advice))
 }
 
 fn check_recordings(runs: &Runs) -> Check {
-    let (damaged, count, repeated) = (runs.damaged(), runs.runs.len(), runs.repeated);
-    let result = format!("{count} runs, {repeated} repeated, {damaged} damaged or missing records");
+    let damaged = runs.damaged();
+    let [runs, repeated, shown] = [runs.runs.len() as u64, runs.repeated, damaged].map(count);
+    let result = format!("{runs} runs, {repeated} repeated, {shown} damaged or missing records");
     let advice = "the counts below are too low: record again, and end the run cleanly";
     Check::new("recordings whole", pass_or(Outcome::Warn, damaged == 0), result, advice)
 }
@@ -326,28 +333,25 @@ fn count_misses(runs: &Runs, limit_us: u32) -> u64 {
 fn check_new(runs: &Runs) -> Check {
     let used: u64 = runs.runs.iter().map(|run| run.used).sum();
     let missed = count_misses(runs, 0);
-    let result = format!("{missed} of {used} pipelines that ran are new: no cache has them");
-    Check::new(
-        "new pipelines",
-        pass_or(Outcome::Warn, missed == 0),
-        result,
-        "record again with the areas of these runs",
-    )
+    let result = format!("{} of {} pipelines that ran are new: no cache has them", count(missed), count(used));
+    let advice = "record again with the areas of these runs; if that is done, and `hob pipelines build` filtered out \
+                  pipelines whose vertex shaders read several vertex formats on purpose, build with --no-sanitising";
+    Check::new("new pipelines", pass_or(Outcome::Warn, missed == 0), result, advice)
 }
 
 fn check_hitches(runs: &Runs, hitch_ms: u32) -> Check {
     let hitches = count_misses(runs, limit(hitch_ms));
     let missed = count_misses(runs, 0);
     if missed > 0 && runs.hitch_us() == 0 {
-        let result = format!("the recordings lack the build times of all {missed} new pipelines");
+        let result = format!("the recordings lack the build times of all {} new pipelines", count(missed));
         let advice = "pass the build time when you add a pipeline, and record again";
         return Check::new("hitches", Outcome::Warn, result, advice);
     }
     let longest = ms(runs.runs.iter().map(Run::longest_us).max().unwrap_or(0));
-    let sum = ms(runs.hitch_us());
-    let result = format!(
-        "{hitches} new pipelines took {hitch_ms} ms or more; all together took {sum:.1} ms, the longest {longest:.1} ms"
-    );
+    let [sum, longest] = [ms(runs.hitch_us()), longest].map(decimal);
+    let (shown, least) = (count(hitches), count(hitch_ms.into()));
+    let result =
+        format!("{shown} new pipelines took {least} ms or more; all together took {sum} ms, the longest {longest} ms");
     let advice = "record again: `hob pipelines coverage` lists the pipelines";
     Check::new("hitches", pass_or(Outcome::Fail, hitches == 0), result, advice)
 }

@@ -4,15 +4,17 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hobgoblin::pipeline::recording::Recording;
-use hobgoblin::pipeline::stable::{Expansion, file_name};
+use hobgoblin::pipeline::ship::Recordings;
+use hobgoblin::pipeline::stable::file_name;
 use serde::Serialize;
 
-use super::inputs::{expanded, files, key_map};
-use crate::failure::{Failure, Result};
-use crate::numbers::hex;
+use super::inputs::files;
+use super::patterns::expanded;
+use crate::failure::{Result, shown};
+use crate::numbers::{count, hex, size};
+use crate::outputs::check_is_no_input;
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{self, Report};
 
 /// Pipelines without a stable form that the text lists. JSON lists all.
 const LISTED: usize = 20;
@@ -21,10 +23,10 @@ const LISTED: usize = 20;
 pub struct Arguments {
     /// Recordings of one build, or patterns of them.
     #[arg(required = true)]
-    recordings: Vec<String>,
-    /// Key maps of the build that recorded, or patterns of them; may be repeated.
+    recordings: Vec<PathBuf>,
+    /// Key maps (*.hobkeys, *.csv) of the build that recorded, or patterns of them; may be repeated.
     #[arg(long, short, required = true)]
-    keys: Vec<String>,
+    keys: Vec<PathBuf>,
     /// The stable file. An existing file is replaced when the new one is complete. Default: PREFIX_PROJECT_FORMAT.hobstable.
     #[arg(long, short)]
     out: Option<PathBuf>,
@@ -42,6 +44,7 @@ struct Unresolved {
 
 #[derive(Serialize)]
 pub struct Expanded {
+    #[serde(serialize_with = "report::path")]
     out: PathBuf,
     key_lines: u64,
     recordings: u64,
@@ -57,34 +60,16 @@ pub struct Expanded {
 }
 
 pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Expanded> {
-    let (io, paths) = (files()?, expanded(&arguments.recordings)?);
-    let mut recordings = Vec::new();
-    for path in paths {
-        let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        recordings.push((std::cmp::Reverse(length), path));
-    }
-    // Of two files of one run, the longer one counts.
-    recordings.sort();
-    let progress = Progress::new("merging", recordings.len() as u64, is_quiet);
-    let mut expansion: Option<Expansion> = None;
-    for (_, path) in &recordings {
-        let recording = Recording::open(&io, path)?;
-        let merged = match &mut expansion {
-            Some(expansion) => expansion,
-            empty => empty.insert(Expansion::like(&recording)?),
-        };
-        merged.add(&recording)?;
-        progress.step()?;
-    }
-    let Some(expansion) = expansion else { return Err(Failure::Usage("name at least one recording".into())) };
-    let identity = Recording::open(&io, &recordings[0].1)?.run().identity.try_clone()?;
+    let io = files()?;
+    let (recordings, key_paths) = (expanded(&arguments.recordings)?, expanded(&arguments.keys)?);
+    let ordered = Recordings::of(&io, recordings.clone())?;
     let out = match &arguments.out {
         Some(out) => out.clone(),
-        None => file_name(&arguments.prefix, &identity)?.into(),
+        None => file_name(&arguments.prefix, ordered.identity())?.into(),
     };
-    drop(progress);
-    let (keys, _) = key_map(&arguments.keys, Some(&expansion.wanted()?), is_quiet)?;
-    let report = expansion.finish(&keys, &io, &out)?;
+    check_is_no_input(&out, recordings.iter().chain(&key_paths))?;
+    let progress = Progress::new("merging", recordings.len() as u64 + 1, is_quiet);
+    let (report, keys) = ordered.expand(&io, &key_paths, &out, || progress.step())?;
     let unresolved = report.unresolved.iter().map(|found| Unresolved {
         pipeline: found.pipeline.to_string(),
         stage: found.shader.stage,
@@ -106,16 +91,18 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Expanded> {
 
 impl Report for Expanded {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "{} unique shader keys", self.key_lines)?;
+        writeln!(to, "{} unique shader keys", count(self.key_lines))?;
         let Self { recordings, repeated, damaged, truncated, .. } = self;
+        let [recordings, repeated, damaged, truncated] = [recordings, repeated, damaged, truncated].map(|&n| count(n));
         writeln!(to, "{recordings} recordings, {repeated} repeated, {truncated} truncated; {damaged} damaged records")?;
-        writeln!(to, "{} pipelines, {} of them without a key", self.pipelines, self.unresolved.len())?;
+        let unresolved = self.unresolved.len();
+        writeln!(to, "{} pipelines, {} of them without a key", count(self.pipelines), count(unresolved as u64))?;
         for Unresolved { pipeline, stage, shader } in self.unresolved.iter().take(LISTED) {
             writeln!(to, "  pipeline {pipeline}: no key for shader {shader} of stage {stage}")?;
         }
-        if self.unresolved.len() > LISTED {
-            writeln!(to, "  ... and {} more: --json lists all", self.unresolved.len() - LISTED)?;
+        if unresolved > LISTED {
+            writeln!(to, "  ... and {} more: --json lists all", count((unresolved - LISTED) as u64))?;
         }
-        writeln!(to, "wrote {} stable pipelines to '{}', {} bytes", self.stable, self.out.display(), self.bytes)
+        writeln!(to, "wrote {} stable pipelines to '{}', {}", count(self.stable), shown(&self.out), size(self.bytes))
     }
 }

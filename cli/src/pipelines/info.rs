@@ -8,9 +8,10 @@ use hobgoblin::pipeline::Shipped;
 use serde::Serialize;
 
 use super::inputs::files;
-use crate::failure::Result;
-use crate::numbers::{hex, size};
-use crate::report::Report;
+use crate::failure::{Result, shown};
+use crate::interrupt;
+use crate::numbers::{count, hex, size};
+use crate::report::{self, Report};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -20,6 +21,7 @@ pub struct Arguments {
 
 #[derive(Serialize)]
 pub struct Info {
+    #[serde(serialize_with = "report::path")]
     path: PathBuf,
     guid: String,
     project: String,
@@ -33,6 +35,8 @@ pub struct Info {
     pipelines: u64,
     /// Pipelines that were written and cannot be read.
     missing: u64,
+    /// Damaged stretches that cost no pipeline, such as one of the two heads.
+    damaged: u64,
     /// Pipelines that recordings used.
     recorded: u64,
     /// Distinct usage masks.
@@ -48,6 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<Info> {
         recorded += u64::from(pipeline.uses.runs > 0);
         Ok(())
     })?;
+    interrupt::check()?;
     let info = file.info();
     let [graphics, compute, ray_tracing] = info.written;
     Ok(Info {
@@ -62,6 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<Info> {
         ray_tracing,
         pipelines: scan.entries,
         missing: scan.missing,
+        damaged: scan.damaged,
         recorded,
         masks: masks.len(),
         bytes: file.length(),
@@ -70,22 +76,26 @@ pub fn run(arguments: &Arguments) -> Result<Info> {
 
 impl Report for Info {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let Self { project, format, api, version, graphics, compute, ray_tracing, .. } = self;
-        writeln!(to, "'{}' {}, {}", self.path.display(), self.guid, size(self.bytes))?;
+        let Self { project, format, api, version, .. } = self;
+        let [graphics, compute, ray_tracing] = [self.graphics, self.compute, self.ray_tracing].map(count);
+        writeln!(to, "'{}' {}, {}", shown(&self.path), self.guid, size(self.bytes))?;
         writeln!(to, "project {project}, format {format}, graphics API {api}, version '{version}'")?;
         writeln!(
             to,
             "{} pipelines (graphics {graphics}, compute {compute}, ray tracing {ray_tracing})",
-            self.pipelines
+            count(self.pipelines)
         )?;
-        writeln!(to, "{} were recorded, with {} distinct usage masks", self.recorded, self.masks)?;
+        writeln!(to, "{} were recorded, with {} distinct usage masks", count(self.recorded), count(self.masks as u64))?;
         if self.missing > 0 {
-            writeln!(to, "{} pipelines are missing: the file is damaged, build it again", self.missing)?;
+            writeln!(to, "{} pipelines are missing: the file is damaged, build it again", count(self.missing))?;
+        }
+        if self.damaged > 0 {
+            writeln!(to, "{} places of the file are damaged: build it again", count(self.damaged))?;
         }
         Ok(())
     }
 
     fn has_findings(&self) -> bool {
-        self.missing > 0
+        self.missing > 0 || self.damaged > 0
     }
 }

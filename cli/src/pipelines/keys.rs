@@ -1,18 +1,22 @@
 //! Key maps from and to CSV.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use hobgoblin::pipeline::keys::KeyMapBuilder;
+use hobgoblin::pipeline::keys::{KeyMap, KeyMapBuilder, LoadedKeys};
 use serde::Serialize;
 
 use super::inputs::{files, key_map};
-use crate::failure::{Failure, Result, cannot_read};
+use super::patterns::expanded;
+use crate::failure::{Failure, Result, cannot_read, shown};
 use crate::interrupt;
-use crate::report::{Output, Report};
+use crate::numbers::count;
+use crate::outputs::{cannot_write, check_is_no_input, replace};
+use crate::progress::Progress;
+use crate::report::{self, Output, Report};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -32,10 +36,10 @@ pub enum Command {
     },
     /// Write key maps as one CSV file.
     Export {
-        /// Key maps, or patterns of them.
+        /// Key maps (*.hobkeys, *.csv), or patterns of them.
         #[arg(required = true)]
-        keys: Vec<String>,
-        /// The CSV file. Default: standard output.
+        keys: Vec<PathBuf>,
+        /// The CSV file. An existing file is replaced when the new one is complete. Default: standard output.
         #[arg(long, short)]
         out: Option<PathBuf>,
     },
@@ -43,6 +47,7 @@ pub enum Command {
 
 #[derive(Serialize)]
 struct Imported {
+    #[serde(serialize_with = "report::path")]
     out: PathBuf,
     lines: u64,
     unique: usize,
@@ -51,53 +56,104 @@ struct Imported {
 
 impl Report for Imported {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        writeln!(to, "wrote {} unique keys of {} lines to '{}'", self.unique, self.lines, self.out.display())
+        let (unique, lines) = (count(self.unique as u64), count(self.lines));
+        writeln!(to, "wrote {unique} unique keys of {lines} lines to '{}'", shown(&self.out))
+    }
+}
+
+/// A key map that was written as CSV.
+#[derive(Serialize)]
+struct Exported {
+    #[serde(serialize_with = "report::path")]
+    out: PathBuf,
+    lines: usize,
+}
+
+impl Report for Exported {
+    fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        writeln!(to, "wrote {} lines to '{}'", count(self.lines as u64), shown(&self.out))
     }
 }
 
 pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
     match command {
         Command::Import { csv, out, build, format } => {
-            let mut file = File::open(&csv).map_err(|why| cannot_read(&csv, &why))?;
-            let (mut builder, mut failed) = (KeyMapBuilder::default(), None);
-            let loaded = builder.add_csv(|piece| {
-                Ok(file.read(piece).unwrap_or_else(|why| {
-                    failed = Some(why);
-                    0
-                }))
-            });
-            if let Some(why) = failed {
-                return Err(cannot_read(&csv, &why));
-            }
-            let lines = loaded.map_err(|why| Failure::File(format!("'{}', {why}", csv.display())))?.lines;
+            check_is_no_input(&out, [&csv])?;
+            let mut builder = KeyMapBuilder::default();
+            let lines = read_csv(&mut builder, &csv, output.quiet)?.lines;
             let map = builder.finish()?;
             let bytes = map.write(&files()?, &out, &build, &format)?;
             output.print(&Imported { out, lines, unique: map.len(), bytes })
         }
         Command::Export { keys, out } => {
-            let (map, _) = key_map(&keys, None, output.quiet)?;
-            let mut to: Box<dyn Write> = match &out {
-                Some(path) => Box::new(BufWriter::new(File::create(path).map_err(|why| cannot_write(path, &why))?)),
-                None => Box::new(BufWriter::new(io::stdout().lock())),
-            };
-            let mut written = Ok(());
-            map.write_csv(|piece| {
-                if written.is_ok() {
-                    written = to.write_all(piece.as_bytes());
-                }
-                Ok(())
-            })?;
-            interrupt::check()?;
-            match written.and_then(|()| to.flush()) {
-                Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {
-                    Err(cannot_write(&out.unwrap_or_else(|| "standard output".into()), &why))
-                }
-                _ => Ok(ExitCode::SUCCESS),
+            let keys = expanded(&keys)?;
+            if let Some(out) = &out {
+                check_is_no_input(out, &keys)?;
             }
+            let map = key_map(&files()?, &keys, output.quiet)?;
+            let Some(out) = out else { return print_csv(&map) };
+            replace(&out, |to| write_csv(&map, to).map_err(|why| why.at(&out)))?;
+            output.print(&Exported { out, lines: map.len() })
         }
     }
 }
 
-fn cannot_write(path: &std::path::Path, why: &io::Error) -> Failure {
-    Failure::File(format!("cannot write '{}': {why}", path.display()))
+/// Read a CSV file, with progress in kilobytes.
+fn read_csv(builder: &mut KeyMapBuilder, csv: &Path, is_quiet: bool) -> Result<LoadedKeys> {
+    const KILOBYTE: u64 = 1000;
+    let mut file = File::open(csv).map_err(|why| cannot_read(csv, &why))?;
+    let length = file.metadata().map_or(0, |found| found.len());
+    let progress = Progress::new("reading kB", length / KILOBYTE, is_quiet);
+    let (mut failed, mut read) = (None, 0);
+    let loaded = builder.add_csv(|piece| {
+        let next =
+            progress.reach(read / KILOBYTE).and_then(|()| file.read(piece).map_err(|why| cannot_read(csv, &why)));
+        let count = next.unwrap_or_else(|why| {
+            failed = Some(why);
+            0
+        });
+        read += count as u64;
+        Ok(count)
+    });
+    match failed {
+        Some(why) => Err(why),
+        None => loaded.map_err(|why| Failure::File(format!("'{}', {}", shown(csv), why.sentence()))),
+    }
+}
+
+/// Why CSV was not written.
+enum Unwritten {
+    Io(io::Error),
+    Other(Failure),
+}
+
+impl Unwritten {
+    fn at(self, path: &Path) -> Failure {
+        match self {
+            Self::Io(why) => cannot_write(path, &why),
+            Self::Other(why) => why,
+        }
+    }
+}
+
+fn write_csv(map: &KeyMap, to: &mut dyn Write) -> std::result::Result<(), Unwritten> {
+    let mut written = Ok(());
+    let passed = map.write_csv(|piece| {
+        if written.is_ok() {
+            let piece = to.write_all(piece.as_bytes()).map_err(Unwritten::Io);
+            written = piece.and_then(|()| interrupt::check().map_err(Unwritten::Other));
+        }
+        Ok(())
+    });
+    written?;
+    passed.map_err(|why| Unwritten::Other(why.into()))?;
+    to.flush().map_err(Unwritten::Io)
+}
+
+fn print_csv(map: &KeyMap) -> Result<ExitCode> {
+    match write_csv(map, &mut BufWriter::new(io::stdout().lock())) {
+        // The reader, such as `head`, has seen enough.
+        Err(Unwritten::Io(why)) if why.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        written => written.map(|()| ExitCode::SUCCESS).map_err(|why| why.at(Path::new("standard output"))),
+    }
 }

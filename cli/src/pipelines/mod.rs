@@ -13,7 +13,8 @@
 //! | `replay` | compiling all pipelines in child processes |
 //! | `runs` | recordings against shipped caches |
 //! | `contents` | the pipelines of a file of any kind |
-//! | `inputs` | files and patterns of arguments |
+//! | `inputs` | files of arguments |
+//! | `patterns` | files of paths and patterns |
 
 mod build;
 mod contents;
@@ -24,6 +25,7 @@ mod expand;
 mod info;
 mod inputs;
 mod keys;
+mod patterns;
 mod record_info;
 mod replay;
 mod runs;
@@ -37,14 +39,26 @@ use crate::report::Output;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Show recordings (*.rec.hobpipe), and the number of pipelines in all of them.
+    /// Show recordings (*.rec.hobpipe), and the number of pipelines in all of them. The exit code is 1 if a recording is
+    /// damaged or cut off.
     RecordInfo(record_info::Arguments),
     /// Convert key maps (*.hobkeys) from and to CSV.
     #[command(subcommand)]
     Keys(keys::Command),
     /// Express recordings in stable keys, with the key map of the build that recorded them.
+    ///
+    /// Pipelines with a shader that has no key are listed, and skipped. If all are, the key map is of another build: the
+    /// exit code is 4, and nothing is written. Expand each recording once: a run that is in several stable files counts
+    /// several times in a build.
     Expand(expand::Arguments),
     /// Build the shipped cache from stable files, with the key map of this build.
+    ///
+    /// Pipelines with a shader that this build does not have are skipped, and counted. If no graphics pipeline of the files
+    /// remains, the exit code is 4, and nothing is written.
+    ///
+    /// Sanitising filters out pipelines of the library's own schema that a driver would refuse. Their vertex shader has
+    /// another vertex format in most pipelines; if two formats tie, all are kept. Or they have no vertex attributes, and
+    /// their vertex shader has some elsewhere. Or their state is invalid.
     Build(build::Arguments),
     /// Show a shipped cache. The exit code is 1 if pipelines are missing.
     Info(info::Arguments),
@@ -78,7 +92,7 @@ pub fn run(command: Command, output: &Output) -> Result<ExitCode> {
         Command::Expand(arguments) => output.print(&expand::run(&arguments, output.quiet)?),
         Command::Build(arguments) => output.print(&build::run(&arguments, output.quiet)?),
         Command::Info(arguments) => output.print(&info::run(&arguments)?),
-        Command::Diff(arguments) => output.print(&diff::run(&arguments)?),
+        Command::Diff(arguments) => output.print(&diff::run(&arguments, output.quiet)?),
         Command::Coverage(arguments) => output.print(&coverage::run(&arguments, output.quiet)?),
         Command::Doctor(arguments) => output.print(&doctor::run(&arguments, output.quiet)?),
         Command::Replay(arguments) => output.print(&replay::run(&arguments, output.quiet)?),

@@ -7,21 +7,23 @@ use clap::Args;
 use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
 use serde::Serialize;
 
-use super::inputs::{expanded, files};
-use crate::failure::Result;
-use crate::numbers::{age, now};
+use super::inputs::files;
+use super::patterns::expanded;
+use crate::failure::{Result, shown};
+use crate::numbers::{age, count, now};
 use crate::progress::Progress;
-use crate::report::{Report, table};
+use crate::report::{self, Report, table};
 
 #[derive(Args)]
 pub struct Arguments {
     /// Recordings, or patterns of them.
     #[arg(required = true)]
-    recordings: Vec<String>,
+    recordings: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
 struct Run {
+    #[serde(serialize_with = "report::path")]
     path: PathBuf,
     project: String,
     format: String,
@@ -83,17 +85,26 @@ impl Report for RecordInfo {
         let mut rows = table(["recording", "project", "format", "version", "started", "pipelines", "uses", "damaged"]);
         for run in &self.recordings {
             rows.add_row([
-                run.path.display().to_string(),
+                shown(&run.path),
                 run.project.clone(),
                 run.format.clone(),
                 run.version.clone(),
                 age(run.started, now()),
-                run.pipelines.to_string(),
-                run.uses.to_string(),
-                if run.is_truncated { format!("{}, cut", run.damaged) } else { run.damaged.to_string() },
+                count(run.pipelines),
+                count(run.uses),
+                format!("{}{}", count(run.damaged), if run.is_truncated { ", cut" } else { "" }),
             ]);
         }
         writeln!(to, "{rows}")?;
-        writeln!(to, "{} distinct pipelines in {} recordings", self.pipelines, self.recordings.len())
+        writeln!(
+            to,
+            "{} distinct pipelines in {} recordings",
+            count(self.pipelines),
+            count(self.recordings.len() as u64)
+        )
+    }
+
+    fn has_findings(&self) -> bool {
+        self.recordings.iter().any(|run| run.damaged > 0 || run.is_truncated)
     }
 }

@@ -29,6 +29,15 @@ fn main() {
         send(&[&[3], &text("the shaders of game are missing")[..]].concat());
         return;
     }
+    if has("--refuse-silently") {
+        send(&[3, 0, 0]);
+        return;
+    }
+    if has("--foreign-text") {
+        let driver = [2, 0, 0xff, b'l'];
+        send(&[&[1], &b"HOBBUILD"[..], &1_u32.to_le_bytes(), &7_u64.to_le_bytes(), &driver].concat());
+        return;
+    }
     let environment: u64 = value("--environment").map_or(7, |number| number.parse().expect("a number"));
     let name = text("test driver");
     send(&[&[1], &b"HOBBUILD"[..], &1_u32.to_le_bytes(), &environment.to_le_bytes(), &name].concat());
@@ -68,7 +77,7 @@ fn compile(frame: &[u8]) {
     let key = &frame[1..33];
     let shaders = usize::from(u16::from_le_bytes([frame[38], frame[39]]));
     let state = String::from_utf8_lossy(&frame[40 + 24 * shaders + 4..]).into_owned();
-    let (behaviour, path) = state.split_once(' ').unwrap_or((&state, ""));
+    let (behaviour, path) = state.split_once(' ').filter(|_| state != "no reason").unwrap_or((&state, ""));
     match behaviour {
         "abort" => abort(),
         "hang" => sleep(FOREVER),
@@ -98,6 +107,12 @@ fn compile(frame: &[u8]) {
             fs::write(path, child.id().to_string()).expect("space");
             child.wait().expect("a child");
         }
+        // A process that holds the pipes open after its parent has ended.
+        "orphan" => {
+            let child = Command::new("sleep").arg("3600").spawn().expect("sleep starts");
+            fs::write(path, child.id().to_string()).expect("space");
+            exit(6);
+        }
         "slow" => {
             sleep(Duration::from_millis(30));
             answer(key, false, 30_000, "");
@@ -106,6 +121,7 @@ fn compile(frame: &[u8]) {
             (0..20_000).for_each(|line| eprintln!("warning {line}"));
             answer(key, false, 1, "");
         }
+        "no reason" => answer(key, true, 5, ""),
         "fail" => answer(key, true, 5, "unsupported format"),
         _ => answer(key, false, 1000 + u64::from(key[0]), ""),
     }

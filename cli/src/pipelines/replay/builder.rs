@@ -1,5 +1,6 @@
 //! A builder: a child process that compiles pipelines. It has a process group of its own, which ends with it.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -24,6 +25,8 @@ use crate::failure::{Failure, Result};
 
 /// Bytes of standard error that are kept, the last ones.
 const MOST_ERRORS: usize = 2048;
+/// Time for the rest of an answer after a builder has exited. A process that it started may hold its pipes open for ever.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 /// Longest wait for a builder to exit after its input has ended, or after it was killed.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -38,7 +41,7 @@ pub fn cannot_start(program: &Path, why: &io::Error) -> Failure {
 /// How to start a builder.
 pub struct Program {
     pub path: PathBuf,
-    pub arguments: Vec<String>,
+    pub arguments: Vec<OsString>,
     /// The first frame to it.
     pub hello: Vec<u8>,
     /// Longest wait for an answer.
@@ -126,7 +129,7 @@ impl Builder {
 
     /// Send a frame, and read its answer. Both at the same time, so that no full pipe blocks.
     async fn exchange(&mut self, frame: &[u8]) -> std::result::Result<Vec<u8>, Silence> {
-        let Self { input, output, limit, .. } = self;
+        let Self { child, input, output, limit, .. } = self;
         let send = async {
             // After a failure the output ends, or has the reason.
             if let Some(input) = input {
@@ -134,11 +137,15 @@ impl Builder {
             }
             Ok(())
         };
-        let both = try_join(send, read_frame(output));
-        match timeout(*limit, both).await {
-            Ok(Ok(((), answer))) => Ok(answer),
-            Ok(Err(silence)) => Err(silence),
-            Err(_) => Err(Silence::TimedOut),
+        let exited = async {
+            let _ = child.inner_mut().wait().await;
+            tokio::time::sleep(LAST_WORDS).await;
+        };
+        tokio::select! {
+            biased;
+            both = try_join(send, read_frame(output)) => both.map(|((), answer)| answer),
+            () = exited => Err(Silence::Ended),
+            () = tokio::time::sleep(*limit) => Err(Silence::TimedOut),
         }
     }
 

@@ -78,6 +78,19 @@ fn rubbish(why: &str) -> Invalid {
     Invalid::Rubbish(format!("it answered rubbish: {why}"))
 }
 
+/// A text at the end of a frame.
+fn last_text(mut cursor: Cursor<'_>, of: &str) -> std::result::Result<String, Invalid> {
+    let bytes = cursor.u16().and_then(|length| cursor.take(length.into())).filter(|_| cursor.is_at_end());
+    let bytes = bytes.ok_or_else(|| rubbish(&format!("{of} has a wrong length")))?;
+    let text = str::from_utf8(bytes).map_err(|_| rubbish(&format!("the text of {of} is not UTF-8")))?;
+    Ok(printable(text))
+}
+
+/// A reason that may be empty.
+fn reason(text: String) -> String {
+    if text.is_empty() { "the builder gave no reason".into() } else { text }
+}
+
 /// A text without control characters, for a terminal.
 pub fn printable(text: &str) -> String {
     let shown = text.trim().chars().map(|letter| if letter.is_control() { ' ' } else { letter });
@@ -89,7 +102,7 @@ pub fn read_hello(bytes: &[u8]) -> std::result::Result<Hello, Invalid> {
     let mut cursor = Cursor(bytes);
     match cursor.u8() {
         Some(kind::HELLO) => {}
-        Some(kind::REFUSAL) => return Err(Invalid::Refused(printable(cursor.text().unwrap_or("no reason")))),
+        Some(kind::REFUSAL) => return Err(Invalid::Refused(reason(last_text(cursor, "its refusal")?))),
         _ => return Err(rubbish("its first frame is no hello")),
     }
     if cursor.take(MAGIC.len()) != Some(MAGIC) {
@@ -103,8 +116,8 @@ pub fn read_hello(bytes: &[u8]) -> std::result::Result<Hello, Invalid> {
         }
         None => return Err(rubbish("its hello is too short")),
     }
-    let mut rest = || Some(Hello { environment: cursor.u64()?, driver: printable(cursor.text()?) });
-    rest().filter(|_| cursor.is_at_end()).ok_or_else(|| rubbish("its hello has a wrong length"))
+    let environment = cursor.u64().ok_or_else(|| rubbish("its hello is too short"))?;
+    Ok(Hello { environment, driver: last_text(cursor, "its hello")? })
 }
 
 /// The result of a pipeline, without the length of the frame.
@@ -121,8 +134,9 @@ pub fn read_answer(bytes: &[u8], key: &PipelineKey) -> std::result::Result<Answe
         Some(1) => false,
         _ => return Err(rubbish("the result is neither ready (0) nor failed (1)")),
     };
-    let mut rest = || Some(Answer { is_ready, build_us: cursor.u64()?, message: printable(cursor.text()?) });
-    rest().filter(|_| cursor.is_at_end()).ok_or_else(|| rubbish("the result has a wrong length"))
+    let build_us = cursor.u64().ok_or_else(|| rubbish("the result is too short"))?;
+    let message = last_text(cursor, "the result")?;
+    Ok(Answer { is_ready, build_us, message: if is_ready { message } else { reason(message) } })
 }
 
 #[cfg(test)]
@@ -147,6 +161,11 @@ mod tests {
         );
         let refusal = framed(kind::REFUSAL, b"\x05\x00other");
         assert_eq!(read_hello(&refusal), Err(Invalid::Refused("other".into())));
+        let silent = framed(kind::REFUSAL, b"\0\0");
+        assert_eq!(read_hello(&silent), Err(Invalid::Refused("the builder gave no reason".into())));
+        let foreign = [&good[..good.len() - 2], b"\xffl"].concat();
+        let why = "it answered rubbish: the text of its hello is not UTF-8".to_owned();
+        assert_eq!(read_hello(&framed(kind::HELLO, &foreign)), Err(Invalid::Rubbish(why)));
     }
 
     #[test]
@@ -155,6 +174,9 @@ mod tests {
         let good = [&key.0[..], &[1], &9_u64.to_le_bytes(), &[3, 0], b"a\nb"].concat();
         let answer = Answer { is_ready: false, build_us: 9, message: "a b".into() };
         assert_eq!(read_answer(&framed(kind::RESULT, &good), &key), Ok(answer));
+        let silent = [&key.0[..], &[1], &9_u64.to_le_bytes(), &[0, 0]].concat();
+        let message = read_answer(&framed(kind::RESULT, &silent), &key).map(|answer| answer.message);
+        assert_eq!(message, Ok("the builder gave no reason".into()));
         for length in 0..good.len() {
             assert!(read_answer(&framed(kind::RESULT, &good[..length]), &key).is_err(), "{length}");
         }

@@ -3,7 +3,7 @@
 //! A line that a kill cut off is dropped.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -61,8 +61,17 @@ impl Journal {
         let Some(path) = path else { return Ok(Self { file: None, events: HashMap::new() }) };
         let failed = |why: io::Error| Failure::File(format!("cannot use the state '{}': {why}", path.display()));
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(failed)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(failed(io::Error::other("another replay uses it: name another file")));
+            }
+            Err(TryLockError::Error(why)) if why.kind() != io::ErrorKind::Unsupported => return Err(failed(why)),
+            _ => {}
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|_| failed(io::Error::other("it is not the state of a replay: name another file")))?;
         let head = Head {
             hob_replay: VERSION,
             environment: format!("{environment:016x}"),

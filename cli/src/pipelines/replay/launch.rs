@@ -24,11 +24,11 @@ pub struct Arguments {
 }
 
 /// The command line of `hob` that starts a builder.
-pub fn command_line(program: &Path, arguments: &[String]) -> (PathBuf, Vec<OsString>) {
+pub fn command_line(program: &Path, arguments: &[OsString]) -> (PathBuf, Vec<OsString>) {
     let parent = id().to_string();
     let words = ["pipelines", "launch-builder", &parent].map(OsString::from);
     let words = words.into_iter().chain([OsString::from("--"), program.into()]);
-    ("/proc/self/exe".into(), words.chain(arguments.iter().map(OsString::from)).collect())
+    ("/proc/self/exe".into(), words.chain(arguments.iter().cloned()).collect())
 }
 
 /// Become the builder. Returns only on an error.

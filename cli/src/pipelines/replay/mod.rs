@@ -21,6 +21,7 @@ mod work;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::future::Future;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -34,13 +35,16 @@ use serde::Serialize;
 use tokio::time::sleep;
 
 use super::contents::Contents;
-use super::inputs::{expanded, files};
+use super::inputs::files;
+use super::patterns::expanded;
 use crate::cache::source::SecretFile;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
+use crate::numbers::{count, decimal};
+use crate::outputs::{check_is_no_input, is_same};
 use crate::progress::Progress;
 use crate::report::{Report, table};
-use bans::{Ban, Bans};
+use bans::{Ban, Bans, Directory};
 use builder::{Builder, Program};
 use frames::Hello;
 use journal::Journal;
@@ -57,25 +61,31 @@ const WATCH: Duration = Duration::from_millis(20);
 pub struct Arguments {
     /// Shipped caches or recordings of one game, or patterns of them.
     #[arg(required = true)]
-    caches: Vec<String>,
+    caches: Vec<PathBuf>,
     /// The program that compiles: it reads pipelines on its standard input, and writes results (docs/replay.md).
     #[arg(long, value_name = "PROGRAM")]
     builder: PathBuf,
     /// An argument for the builder; may be repeated.
     #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
-    builder_arg: Vec<String>,
+    builder_arg: Vec<OsString>,
     /// Builders that run at the same time. Default: the number of cores.
     #[arg(long, short)]
     jobs: Option<NonZeroUsize>,
     /// Longest wait for a pipeline, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     timeout: Duration,
-    /// Read and write the ban list in this JSON file. Pipelines in it are not compiled.
+    /// Read and write the ban list in this JSON file. Pipelines in it are not compiled. Several replays may use it at the
+    /// same time.
     #[arg(long, value_name = "FILE")]
     bans: Option<PathBuf>,
-    /// Ban for games, too: their directory of pipelines (hob_pipeline_library_desc.directory).
+    /// Ban for games, too: their directory of pipelines (hob_pipeline_library_desc.directory), which must exist. With --bans,
+    /// each learns the bans that the other has for pipelines of this replay.
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
+    /// Strikes that ban a pipeline in the directory: at least the hob_pipeline_library_desc.ban_at of the games.
+    #[arg(long, value_name = "STRIKES", default_value_t = 2, requires = "directory",
+        value_parser = clap::value_parser!(u32).range(1..=100))]
+    ban_at: u32,
     #[command(flatten)]
     secret: SecretFile,
     /// Keep the results in this file. The next run with it goes on where this one ended.
@@ -129,7 +139,16 @@ pub struct Replayed {
 
 pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Replayed> {
     let begun = Instant::now();
-    let loaded = load(&expanded(&arguments.caches)?, is_quiet)?;
+    let caches = expanded(&arguments.caches)?;
+    for file in arguments.bans.iter().chain(&arguments.state) {
+        check_is_no_input(file, caches.iter().chain([&arguments.builder]).chain(arguments.secret.path()))?;
+    }
+    if let Some((bans, state)) = arguments.bans.as_ref().zip(arguments.state.as_ref())
+        && is_same(bans, state)
+    {
+        return Err(Failure::Usage("--bans and --state name the same file: name two files".into()));
+    }
+    let loaded = load(&caches, is_quiet)?;
     let program = Program {
         path: arguments.builder.clone(),
         arguments: arguments.builder_arg.clone(),
@@ -197,7 +216,8 @@ fn compile(
     runtime.block_on(unless_interrupted(async {
         let (first, hello) = Builder::start(program).await?;
         let secret = arguments.secret.read()?;
-        let bans = Bans::open(&hello, arguments.bans.as_deref(), arguments.directory.as_deref(), secret)?;
+        let directory = arguments.directory.as_deref().map(|path| Directory { path, ban_at: arguments.ban_at, secret });
+        let bans = Bans::open(&hello, arguments.bans.as_deref(), directory)?;
         let journal = Journal::open(arguments.state.as_deref(), identity, hello.environment)?;
         let work = RefCell::new(Work::new(items, bans, journal, is_quiet)?);
         compile_all(&work, program, &hello, first, jobs).await?;
@@ -252,22 +272,21 @@ fn report(hello: &Hello, results: Results, pipelines: u64, damaged: u64, took: D
 
 impl Report for Replayed {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let Self { driver, environment, pipelines, compiled, banned_before, resumed, recovered, .. } = self;
+        let Self { driver, environment, .. } = self;
         writeln!(to, "driver '{driver}', environment {environment}")?;
         let (failed, banned) = (self.failed.len(), self.banned.len());
-        writeln!(
-            to,
-            "{pipelines} pipelines: {compiled} compiled, {failed} failed, {banned} banned, {banned_before} banned before"
-        )?;
-        if *resumed > 0 {
-            writeln!(to, "{resumed} results are of an earlier run")?;
+        let counts = [self.pipelines, self.compiled, failed as u64, banned as u64, self.banned_before].map(count);
+        let [all, compiled, failures, bans, before] = counts;
+        writeln!(to, "{all} pipelines: {compiled} compiled, {failures} failed, {bans} banned, {before} banned before")?;
+        if self.resumed > 0 {
+            writeln!(to, "{} results are of an earlier run", count(self.resumed))?;
         }
         if self.broken_builders > 0 {
-            let broken = self.broken_builders;
+            let [broken, recovered] = [self.broken_builders, self.recovered].map(count);
             writeln!(to, "{broken} builders broke; {recovered} of their pipelines compiled alone")?;
         }
         if self.damaged > 0 {
-            writeln!(to, "{} records are damaged or missing: write the files again", self.damaged)?;
+            writeln!(to, "{} records are damaged or missing: write the files again", count(self.damaged))?;
         }
         for Refused { pipeline, message } in self.failed.iter().take(LISTED) {
             writeln!(to, "  failed {pipeline}: {message}")?;
@@ -277,15 +296,16 @@ impl Report for Replayed {
         }
         let unlisted = failed.saturating_sub(LISTED) + banned.saturating_sub(LISTED);
         if unlisted > 0 {
-            writeln!(to, "  ... and {unlisted} more: --json lists all")?;
+            writeln!(to, "  ... and {} more: --json lists all", count(unlisted as u64))?;
         }
-        writeln!(to, "{:.1} s, with {:.1} s of build times", self.seconds, self.build_us as f64 / 1e6)?;
+        let [seconds, builds] = [self.seconds, self.build_us as f64 / 1e6].map(decimal);
+        writeln!(to, "{seconds} s, with {builds} s of build times")?;
         if self.slowest.is_empty() {
             return Ok(());
         }
         let mut rows = table(["slowest pipelines", "kind", "ms"]);
         for Slow { pipeline, kind, build_us } in &self.slowest {
-            rows.add_row([pipeline, *kind, &format!("{:.3}", *build_us as f64 / 1000.0)]);
+            rows.add_row([pipeline, *kind, &decimal(*build_us as f64 / 1000.0)]);
         }
         writeln!(to, "{rows}")
     }

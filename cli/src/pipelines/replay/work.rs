@@ -12,13 +12,15 @@ use futures_util::future::try_join_all;
 use hobgoblin::pipeline::PipelineKey;
 use tokio::time::sleep;
 
-use super::bans::{BAN_AT, Ban, Bans};
+use super::bans::{Ban, Bans};
 use super::builder::{Builder, Program};
 use super::frames::{Answer, Hello};
 use super::journal::{Event, Journal};
 use crate::failure::{Failure, Result};
 use crate::progress::Progress;
 
+/// Builders that a pipeline breaks before it is banned.
+const ATTEMPTS: usize = 2;
 /// Attempts to start a builder after one broke: the driver may need a while to recover.
 const STARTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(500);
@@ -85,7 +87,7 @@ impl Work {
     }
 
     fn plan(&mut self, mut item: Item) -> Result<()> {
-        if self.bans.has(&item.key) {
+        if self.bans.has(&item.key)? {
             self.results.banned_before += 1;
             return self.progress.step();
         }
@@ -102,7 +104,7 @@ impl Work {
         }
         match item.strikes {
             0 => self.waiting.push_back(item),
-            1..BAN_AT => self.struck.push_back(item),
+            1..ATTEMPTS => self.struck.push_back(item),
             _ => self.ban(&item, &last)?,
         }
         Ok(())
@@ -129,7 +131,7 @@ impl Work {
     fn strike(&mut self, mut item: Item, why: String) -> Result<()> {
         item.strikes += 1;
         self.results.broken += 1;
-        if item.strikes >= BAN_AT {
+        if item.strikes >= ATTEMPTS {
             // First the ban: after a kill in between, the pipeline is banned again, and not lost.
             self.ban(&item, &why)?;
             return self.journal.add(&item.key, Event::Strike { why });
