@@ -11,7 +11,8 @@ const char* const usage =
 records its pipelines, and hitches at each first use. `hob` makes a cache of the recording for the next build of the
 game, whose shaders have other bytes. The second run compiles that cache's pipelines in the background. The third compiles
 all behind a loading screen, with those that the second run added to the user's cache. A fourth one compiles nothing
-ahead, so that objects wait for their passes.
+ahead, so that objects wait for their passes. At last, `hob pipelines replay` compiles the cache in child processes. Two
+pipelines kill and block their process there, and end in the ban list.
 
 cargo run --release -p hobgoblin-trials --bin pipeline_warmup_vk -- [options]
 
@@ -39,6 +40,11 @@ One run in this process:
   --no-groups         draw each pass of an object as soon as its pipeline is ready
   --no-first-draw     build pipelines without a first draw, although drivers compile on there
 
+A builder for `hob pipelines replay` in this process (docs/replay.md):
+  --builder           compile the pipelines that come on standard input, of the scene's --build
+  --crash-at KEY      end by a signal at the pipeline with this key, as a faulty driver would
+  --hang-at KEY       stop answering at the pipeline with this key
+
 Each run is a process of its own, with the driver's own cache switched off. The exit status is 0 when all targets are
 met. Ctrl-C ends the trial, which then prints the results so far.
 )";
@@ -52,6 +58,8 @@ void check(const Options& options) {
     if (loading != "none" && loading != "first" && loading != "each" && loading != "all")
         throw std::runtime_error("--loading wants none, first, each or all, not \"" + loading + "\"");
     const bool is_step = !options.step.empty();
+    if (!options.is_builder && !(options.crash_key.empty() && options.hang_key.empty()))
+        throw std::runtime_error("--crash-at and --hang-at are for a --builder");
     const bool has_step_options = !options.recording.empty() || !options.keys_file.empty() || !options.cache_file.empty() ||
                                   !options.user_directory.empty() || !options.result_file.empty() || loading != "none" ||
                                   options.sees_secrets || !options.uses_groups || !options.warms_up || options.build != 1;
@@ -89,6 +97,11 @@ Options parse_options(int count, char** values) {
         else if (flag == "--loading") options.loading = arguments.value();
         else if (flag == "--build") options.build = arguments.count();
         else if (flag == "--secrets") options.sees_secrets = true;
+        else if (flag == "--builder") {
+            options.is_builder = true;
+            options.step = "builder";
+        } else if (flag == "--crash-at") options.crash_key = arguments.value();
+        else if (flag == "--hang-at") options.hang_key = arguments.value();
         else if (flag == "--no-groups") options.uses_groups = false;
         else if (flag == "--no-first-draw") options.warms_up = false;
         else if (flag == "--result") options.result_file = arguments.value();

@@ -27,6 +27,8 @@ struct Options {
     std::string loading = "none"; ///< Loading screens: "none", "first", "each" or "all".
     std::size_t build = 1;
     bool sees_secrets = false, uses_groups = true, warms_up = true;
+    bool is_builder = false;         ///< Of `hob pipelines replay`.
+    std::string crash_key, hang_key; ///< Its planted faults; empty: none.
     std::string result_file; ///< Destination of the result; empty: a row on stdout.
 
     double budget_ms() const { return 1000 / fps; }

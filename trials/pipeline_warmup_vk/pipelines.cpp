@@ -16,7 +16,12 @@ std::uint64_t now_us() {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
 }
 
-/// Bans belong to a driver: it is described as for a program cache.
+} // namespace
+
+std::string driver_of(const Identity& identity) {
+    return std::string(identity.driver.driverName) + " " + identity.driver.driverInfo;
+}
+
 hob_environment environment_of(const Identity& identity, const std::string& driver) {
     hob_environment environment = HOB_ENVIRONMENT_INIT;
     environment.api = HOB_GRAPHICS_API_VULKAN;
@@ -30,15 +35,13 @@ hob_environment environment_of(const Identity& identity, const std::string& driv
     return environment;
 }
 
-} // namespace
-
 Pipelines::Pipelines(const Vulkan& vulkan, const Renderer& the_renderer, const Scene& the_scene, const PipelinesOptions& given)
     : renderer(the_renderer), scene(the_scene), warms_up(given.warms_up) {
     hob_executor_desc threads = HOB_EXECUTOR_DESC_INIT;
     threads.background = HOB_BACKGROUND_THREAD;
     executor = std::make_unique<hob::Executor>(threads);
     const Identity& identity = vulkan.identity();
-    const std::string driver = std::string(identity.driver.driverName) + " " + identity.driver.driverInfo;
+    const std::string driver = driver_of(identity);
     hob::PipelineLibraryOptions options;
     options.project = project;
     options.format = shader_format;

@@ -18,6 +18,12 @@ namespace pipeline_warmup_vk {
 inline constexpr const char* project = "pipeline_warmup_vk";
 inline constexpr const char* shader_format = "spirv";
 
+/// The driver's name and version.
+std::string driver_of(const Identity& identity);
+/// The description of a driver, to which bans belong.
+/// It holds pointers to both arguments.
+hob_environment environment_of(const Identity& identity, const std::string& driver);
+
 struct PipelinesOptions {
     std::string directory;  ///< Of the user's cache; empty: none.
     std::string recording;  ///< A new file; empty: none.

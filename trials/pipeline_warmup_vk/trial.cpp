@@ -67,14 +67,15 @@ StepResult Trial::step(const std::string& name, const std::vector<std::string>& 
     return result;
 }
 
-void Trial::tool(const std::vector<std::string>& arguments) {
+void Trial::tool(const std::vector<std::string>& arguments, int status) {
     if (trials::interrupted()) throw Stopped{};
     std::string line = "$ hob";
     for (const std::string& argument : arguments) line += " " + argument;
     std::printf("%s\n", line.c_str());
     std::fflush(stdout);
     const std::string died = trials::run_self(options.tool, arguments, {});
-    if (!died.empty()) throw std::runtime_error("\"" + line.substr(2) + "\" " + died);
+    const std::string wanted = status == 0 ? "" : "ended with status " + std::to_string(status);
+    if (died != wanted) throw std::runtime_error("\"" + line.substr(2) + "\" " + (died.empty() ? "ended with status 0" : died));
 }
 
 StepResult Trial::record() {
@@ -134,6 +135,32 @@ void Trial::request_all() {
            count(r.hidden, "hidden, ") + count(r.partial, "partial"));
 }
 
+/// All pipelines of the cache in child processes. One kills its process, another one blocks it.
+void Trial::replay(const StepResult& recorded) {
+    const Scene scene(2);
+    const std::string crash = hob::hex(scene.pipelines[0].key), hang = hob::hex(scene.pipelines[1].key);
+    std::vector<std::string> arguments{"pipelines", "replay", file("shipped.hobpipe"), "--builder", self, "--jobs", "2",
+                                       "--timeout", "10", "--bans", file("bans.json"), "--state", file("replay.state")};
+    for (const std::string& word : {std::string("--builder"), std::string("--build"), std::string("2"), std::string("--device"),
+                                    options.device, std::string("--crash-at"), crash, std::string("--hang-at"), hang}) {
+        arguments.push_back("--builder-arg");
+        arguments.push_back(word);
+    }
+    std::printf("\n");
+    tool(arguments, 1);
+    const std::string bans = trials::read_file(file("bans.json")), state = trials::read_file(file("replay.state"));
+    const auto occurrences = [](const std::string& text, const std::string& part) {
+        std::size_t found = 0;
+        for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+        return found;
+    };
+    target("the pipelines that kill or block the driver are banned, and no other",
+           occurrences(bans, "\"pipeline\"") == 2 && occurrences(bans, crash) == 1 && occurrences(bans, hang) == 1,
+           count(occurrences(bans, "\"pipeline\""), "banned"));
+    const std::size_t ready = occurrences(state, "\"ready\"");
+    target("all others are compiled", ready + 2 == recorded.first_uses, of(ready, recorded.first_uses));
+}
+
 /// For the table only.
 void Trial::compare() {
     step("(run 4 without groups)", {"--cache", file("shipped.hobpipe"), "--build", "2", "--secrets", "--no-groups"});
@@ -151,6 +178,7 @@ bool Trial::run() {
         const StepResult precompiled = precompile(recorded);
         play_again(recorded, precompiled);
         request_all();
+        replay(recorded);
         const auto sum = [&](std::size_t StepResult::*field) {
             std::size_t total = 0;
             for (const StepResult& result : results) total += result.*field;

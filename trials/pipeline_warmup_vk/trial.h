@@ -1,4 +1,4 @@
-// The whole trial: a run that records, the tools that build the shipped cache, and three runs that use it.
+// The whole trial: a run that records, the tools that build the shipped cache, runs that use it, and its replay.
 #pragma once
 
 #include <string>
@@ -25,11 +25,13 @@ private:
     StepResult precompile(const StepResult& recorded);
     void play_again(const StepResult& recorded, const StepResult& precompiled);
     void request_all();
+    void replay(const StepResult& recorded);
     void compare();
 
     /// Runs a step in a new process, prints its row and keeps its result.
     StepResult step(const std::string& name, const std::vector<std::string>& flags);
-    void tool(const std::vector<std::string>& arguments);
+    /// Runs `hob`. Throws std::runtime_error when it does not end with `status`.
+    void tool(const std::vector<std::string>& arguments, int status = 0);
     std::string file(const std::string& name) const { return work.path() + "/" + name; }
     void target(const std::string& sentence, bool is_met, const std::string& found = {});
 

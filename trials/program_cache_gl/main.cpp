@@ -4,9 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "../common/fields.h"
-#include "../common/files.h"
-#include "../common/interrupt.h"
+#include "../common/program.h"
 #include "report.h"
 #include "step.h"
 #include "trial.h"
@@ -17,10 +15,7 @@ namespace {
 
 void run_one_step(const Options& options) {
     const StepResult result = run_step(options);
-    if (!options.result_file.empty()) {
-        trials::write_file(options.result_file, trials::to_text(result));
-        return;
-    }
+    if (trials::wrote_result(options, result)) return;
     print_head(options.egl_blob_cache);
     print_row(result, options.egl_blob_cache);
 }
@@ -36,7 +31,7 @@ void greet_driver(const Options& options) {
                                  "(Mesa 22 does on graphics cards, Mesa 25 in software too)");
 }
 
-bool run_trial(const Options& options, const char* self) {
+bool run_trial(const Options& options, const std::string& self) {
     greet_driver(options);
     return Trial(options, self).run();
 }
@@ -45,26 +40,9 @@ bool run_trial(const Options& options, const char* self) {
 
 } // namespace program_cache_gl
 
-int main(int argument_count, char** arguments) {
+int main(int count, char** arguments) {
     using namespace program_cache_gl;
-    try {
-        const Options options = parse_options(argument_count, arguments);
-        if (options.help) {
-            std::fputs(usage, stdout);
-            return 0;
-        }
-        if (options.list_devices) {
-            for (const std::string& line : trials::list_gl_devices()) std::puts(line.c_str());
-            return 0;
-        }
-        trials::watch_for_interrupt();
-        if (!options.step.empty()) {
-            run_one_step(options);
-            return 0;
-        }
-        return run_trial(options, arguments[0]) ? 0 : 1;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "program_cache_gl: %s\n", error.what());
-        return 1;
-    }
+    const trials::Program<Options> program{"program_cache_gl", usage, parse_options, trials::list_gl_devices, run_one_step,
+                                           run_trial};
+    return program.run(count, arguments);
 }

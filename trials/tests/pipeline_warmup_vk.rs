@@ -76,6 +76,9 @@ fn recorded_pipelines_are_ready_in_the_next_build_and_no_object_is_partial() {
     assert!(counts("hidden")[3] > 0.0, "run 4 compiles nothing ahead: {json}");
     assert_eq!(counts("partial"), [0.0; 4], "{json}");
     assert_eq!(lines_with(&json, "\"is_met\": false"), Vec::<&str>::new());
+    for target in ["kill or block the driver are banned", "all others are compiled"] {
+        assert_eq!(lines_with(&json, target).len(), 1, "{json}");
+    }
 }
 
 #[test]
@@ -89,6 +92,8 @@ fn wrong_arguments_of_the_warmup_trial_are_refused_with_advice() {
     refused(&[], "start the trial with cargo run");
     refused(&["--frames", "5"], "--frames wants 20 at least");
     refused(&["--hob", "hob", "--no-groups"], "are for a --step");
+    refused(&["--step", "x", "--crash-at", "00"], "are for a --builder");
+    refused(&["--builder"], "hob sent no hello");
     refused(&["--step", "x", "--loading", "some"], "--loading wants none, first, each or all");
     refused(&["--hob", "hob", "--directory", env!("CARGO_MANIFEST_DIR")], "is not an empty directory");
     refused(&["--hob", "hob", "--bogus"], "unknown option \"--bogus\"");

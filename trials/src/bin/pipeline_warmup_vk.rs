@@ -6,7 +6,7 @@ use std::env;
 use hobgoblin_trials::{Result, become_program, build, command, end, tool};
 
 /// Flags after which no tool is needed.
-const WITHOUT_TOOL: [&str; 5] = ["--help", "-h", "--list-devices", "--step", "--hob"];
+const WITHOUT_TOOL: [&str; 6] = ["--help", "-h", "--list-devices", "--step", "--builder", "--hob"];
 
 fn main() {
     end("pipeline_warmup_vk", run());
