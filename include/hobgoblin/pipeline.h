@@ -733,8 +733,9 @@ typedef struct hob_pipeline_library_desc {
     /// it, calls abort() or _exit(), or is ended by a signal, such as SIGKILL or SIGTERM. A call of exit() gives none. A
     /// successful compile takes one strike back.
     uint32_t ban_at;
-    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. Default 30 days.
-    /// UINT32_MAX: no limit.
+    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. The time ends at the
+    /// newest use before this start, so a wrong clock removes nothing, and an old pipeline is removed one start later.
+    /// Default 30 days. UINT32_MAX: no limit.
     uint32_t max_age_seconds;
     /// Threads that compile at the same time: each gets the time of the mode. The budget of
     /// hob_pipeline_library_begin_frame is for all of them together. 1 to 256, default 1.
@@ -1058,8 +1059,8 @@ typedef struct hob_pipeline_expand_report {
 /// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
 /// HOB_RESULT_UNSUPPORTED: a recording is of another game, format, API, version, or set of mask dimensions than the
-/// first one. HOB_RESULT_MALFORMED: a file is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After
-/// an error the file at `out` is as before. Threads: any.
+/// first one. HOB_RESULT_NOT_FOUND: no pipeline has keys for all its shaders. HOB_RESULT_MALFORMED: a file is damaged as
+/// a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_expand(
     const hob_pipeline_expand_desc *desc, hob_pipeline_expand_report *out_report);
 
