@@ -11,6 +11,7 @@ use hobgoblin::pipeline::graphics::{ComputeState, GraphicsState, RayTracingState
 use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder};
 use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
 use hobgoblin::pipeline::stable::{Expansion, StableFile};
+use hobgoblin::pipeline::precompile::MAX_SIGHTINGS;
 use hobgoblin::pipeline::{ShaderHash, Shipped, ShippedScan};
 use hobgoblin::store::fault_io::FaultDisk;
 use hobgoblin::store::io::{SharedIo, share};
@@ -205,9 +206,12 @@ fn check_shipped(bytes: Vec<u8>) {
     disk.write(Path::new(OUT), &bytes);
     let io = share(disk.process()).expect("there is memory");
     let Ok(shipped) = Shipped::any(&io, Path::new(OUT)) else { return };
-    let mut count = 0;
+    let sightings = shipped.sightings().expect("there is memory");
+    let (mut count, mut found) = (0, Vec::new());
     let read = shipped.for_each(|pipeline| {
         assert_eq!(pipeline.description.key(), pipeline.key);
+        sightings.of(&pipeline.key, &mut found)?;
+        assert!(found.len() <= MAX_SIGHTINGS);
         count += 1;
         Ok(())
     });

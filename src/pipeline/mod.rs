@@ -61,5 +61,5 @@ pub use files::{Cursor, UseData, put_description, put_text};
 pub use identity::{Identity, MAX_NAME};
 pub use mask::{Mask, MaskSet};
 pub use seen::Seen;
-pub use shipped::{Shipped, ShippedInfo, ShippedPipeline, ShippedScan};
+pub use shipped::{Shipped, ShippedInfo, ShippedPipeline, ShippedScan, Sightings};
 pub use user_cache::{Loaded, UserCache, UserEntry};

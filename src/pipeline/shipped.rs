@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use super::build::PIPELINE;
-use super::files::{BUILT, Cursor, HEAD, KINDS, get_description, get_dimensions, get_identity, get_uses};
+use super::files::{
+    BUILT, Cursor, HEAD, KINDS, TIMELINE, Timelines, get_description, get_dimensions, get_identity, get_uses, short_key,
+};
+use super::precompile::Sighting;
 use super::{DescriptionRef, Dimension, Identity, PipelineKey, ShaderRef, UseData};
-use crate::base::{Result, error, try_string};
+use crate::base::{Result, error, try_push, try_string};
 use crate::fingerprint::Fingerprint;
 use crate::store::io::SharedIo;
 use crate::store::{LogReader, LogRecord};
@@ -68,6 +71,24 @@ pub struct ShippedScan {
     pub damaged: u64,
 }
 
+/// When recordings used pipelines first, by pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sightings(Vec<(u64, Sighting)>);
+
+impl Sightings {
+    /// Put the sightings of a pipeline into `found`.
+    pub fn of(&self, key: &PipelineKey, found: &mut Vec<Sighting>) -> Result<()> {
+        found.clear();
+        let key = short_key(key);
+        let begin = self.0.partition_point(|(other, _)| *other < key);
+        let same = self.0[begin..].iter().take_while(|(other, _)| *other == key);
+        for (_, sighting) in same {
+            try_push(found, *sighting)?;
+        }
+        Ok(())
+    }
+}
+
 /// A shipped cache that can be read.
 pub struct Shipped {
     log: LogReader,
@@ -122,6 +143,26 @@ impl Shipped {
     /// Bytes of the file.
     pub fn length(&self) -> u64 {
         self.log.length()
+    }
+
+    /// When some of the runs used its pipelines first. Damaged timelines are skipped.
+    pub fn sightings(&self) -> Result<Sightings> {
+        let mut timelines = Timelines::default();
+        self.log.for_each(|record, payload| {
+            if record.kind == TIMELINE {
+                timelines.read(record, payload)?;
+            }
+            Ok(record.kind != PIPELINE)
+        })?;
+        let mut list = Vec::new();
+        for timeline in timelines.iter() {
+            let [a, b, c, d, ..] = timeline.run;
+            let recording = u32::from_le_bytes([a, b, c, d]);
+            list.try_reserve(timeline.uses.len())?;
+            list.extend(timeline.uses.iter().map(|&(key, frame)| (key, Sighting { recording, frame })));
+        }
+        list.sort_unstable();
+        Ok(Sightings(list))
     }
 
     /// Pass all pipelines to `each`, in the order of their first use. Damaged ones are skipped and counted.

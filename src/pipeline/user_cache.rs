@@ -8,7 +8,8 @@
 
 use std::path::Path;
 
-use super::{DescriptionRef, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef};
+use super::files::{Cursor, get_description, put_description};
+use super::{DescriptionRef, Mask, PipelineKey, ShaderRef};
 use crate::base::{Result, Text, try_push, try_string, try_to_vec};
 use crate::store::io::SharedIo;
 use crate::store::{Buffer, Name, Options, Store};
@@ -21,10 +22,9 @@ mod kind {
     pub const VERSION: u8 = 17;
 }
 
-/// The layout of an entry.
-const LAYOUT: u8 = 1;
-const HEAD: usize = 32;
-const SHADER: usize = 24;
+/// The layout of an entry: this number, the frame of the first use, the number of masks, masks, description.
+const LAYOUT: u8 = 2;
+const HEAD: usize = 1 + 4 + 2;
 const MASK: usize = 32;
 /// Most masks of an entry.
 const MAX_MASKS: usize = u16::MAX as usize;
@@ -46,24 +46,14 @@ pub struct UserEntry<'a> {
 
 impl UserEntry<'_> {
     fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
-        let DescriptionRef { kind, schema, state, shaders } = self.description;
         let masks = &self.masks[..self.masks.len().min(MAX_MASKS)];
         out.clear();
-        out.try_reserve_exact(HEAD + shaders.len() * SHADER + masks.len() * MASK + state.len())?;
-        out.extend_from_slice(&[LAYOUT, kind as u8]);
-        out.extend_from_slice(&(shaders.len() as u16).to_le_bytes());
+        out.try_reserve(HEAD + masks.len() * MASK)?;
+        out.push(LAYOUT);
+        out.extend_from_slice(&self.first_frame.to_le_bytes());
         out.extend_from_slice(&(masks.len() as u16).to_le_bytes());
-        out.extend_from_slice(&[0; 2]);
-        for number in [schema.0, state.len() as u32, self.first_frame, 0, 0, 0] {
-            out.extend_from_slice(&number.to_le_bytes());
-        }
-        for ShaderRef { stage, hash } in shaders {
-            out.extend_from_slice(&stage.to_le_bytes());
-            out.extend_from_slice(&hash.0);
-        }
         masks.iter().flat_map(|mask| mask.0).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
-        out.extend_from_slice(state);
-        Ok(())
+        put_description(out, &self.description)
     }
 }
 
@@ -77,33 +67,17 @@ struct Decoded {
 impl Decoded {
     /// The entry in these bytes. `None`: they are no entry of that key.
     fn entry<'a>(&'a mut self, bytes: &'a [u8], build_us: u32, key: &PipelineKey) -> Result<Option<UserEntry<'a>>> {
-        let Some((head, rest)) = bytes.split_at_checked(HEAD) else { return Ok(None) };
-        let short = |at: usize| usize::from(u16::from_le_bytes([head[at], head[at + 1]]));
-        let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (shader_bytes, mask_bytes) = (short(2) * SHADER, short(4) * MASK);
-        let Some(kind) = PipelineKind::from_number(head[1].into()).filter(|_| head[0] == LAYOUT) else {
-            return Ok(None);
-        };
-        let Some((shaders, rest)) = rest.split_at_checked(shader_bytes) else { return Ok(None) };
-        let Some((masks, state)) = rest.split_at_checked(mask_bytes) else { return Ok(None) };
-        if state.len() != number(12) as usize {
-            return Ok(None);
-        }
-        self.shaders.clear();
-        self.shaders.try_reserve(short(2))?;
-        for shader in shaders.as_chunks::<SHADER>().0 {
-            let [a, b, c, d, hash @ ..] = *shader;
-            self.shaders.push(ShaderRef { stage: u32::from_le_bytes([a, b, c, d]), hash: ShaderHash(hash) });
-        }
+        let mut cursor = Cursor(bytes);
+        let mut head = || Some((cursor.u8().filter(|layout| *layout == LAYOUT)?, cursor.u32()?, cursor.u16()?));
+        let Some((_, first_frame, count)) = head() else { return Ok(None) };
         self.masks.clear();
-        self.masks.try_reserve(short(4))?;
-        for mask in masks.as_chunks::<8>().0.as_chunks::<4>().0 {
-            self.masks.push(Mask(mask.map(u64::from_le_bytes)));
+        for _ in 0..count {
+            let Some(mask) = cursor.mask() else { return Ok(None) };
+            try_push(&mut self.masks, mask)?;
         }
-        let description = DescriptionRef { kind, schema: Schema(number(8)), state, shaders: &self.shaders };
-        let is_valid = description.check().is_ok() && description.key() == *key;
-        let entry = UserEntry { description, masks: &self.masks, first_frame: number(16), build_us };
-        Ok(is_valid.then_some(entry))
+        let Some(description) = get_description(&mut cursor, &mut self.shaders)? else { return Ok(None) };
+        let is_valid = cursor.is_at_end() && description.check().is_ok() && description.key() == *key;
+        Ok(is_valid.then_some(UserEntry { description, masks: &self.masks, first_frame, build_us }))
     }
 }
 
@@ -281,7 +255,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pipeline::{Description, Identity};
+    use crate::pipeline::{Description, Identity, PipelineKind, Schema, ShaderHash};
     use crate::store::fault_io::FaultDisk;
     use crate::store::io::share;
 

@@ -132,31 +132,35 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// Add a stable pipeline with its choices.
-    pub fn add(&mut self, pipeline: &StablePipeline<'_>, choices: &Choices) -> Result<()> {
+    /// Add a stable pipeline with its choices. Returns the place of its form.
+    pub fn add(&mut self, pipeline: &StablePipeline<'_>, choices: &Choices) -> Result<usize> {
         self.encoded.clear();
         choices.encode(&mut self.encoded, pipeline)?;
         let mut key = short_name(&self.encoded);
         while let Some(at) = self.table.find(&key) {
             if self.table.encoded(at) == self.encoded {
-                return self.table.row_mut(at).uses.merge(pipeline.uses);
+                return self.table.row_mut(at).uses.merge(pipeline.uses).map(|()| at);
             }
             // Another form has the same hash.
             key = short_name(&key.0);
         }
         let mut uses = UseData::default();
         uses.merge(pipeline.uses)?;
-        self.table.insert(&key, &self.encoded, uses, 0).map(|_| ())
+        self.table.insert(&key, &self.encoded, uses, 0)
     }
 
-    /// Pass the combinations of all forms to `each`: of each form the first `most`.
-    pub fn for_each(&self, most: u64, mut each: impl FnMut(&DescriptionRef<'_>, &UseData) -> Result<()>) -> Result<()> {
+    /// Pass the combinations of all forms to `each`, with the place of the form: of each form the first `most`.
+    pub fn for_each(
+        &self,
+        most: u64,
+        mut each: impl FnMut(usize, &DescriptionRef<'_>, &UseData) -> Result<()>,
+    ) -> Result<()> {
         let (mut choices, mut shaders) = (Choices::default(), Vec::new());
         for at in 0..self.table.len() {
             let Some((kind, schema, state)) = choices.decode(self.table.encoded(at))? else { continue };
             for number in 0..choices.count().min(most) {
                 choices.combine(number, &mut shaders)?;
-                each(&DescriptionRef { kind, schema, state, shaders: &shaders }, &self.table.row(at).uses)?;
+                each(at, &DescriptionRef { kind, schema, state, shaders: &shaders }, &self.table.row(at).uses)?;
             }
         }
         Ok(())

@@ -14,6 +14,7 @@
 //! |---|---|
 //! | `forms` | stable pipelines whose shaders are the same in this build, united |
 //! | `report` | counts, and the lines of the log |
+//! | `timelines` | when runs used the pipelines first |
 //! | `sanitise` | filters out pipelines whose vertex format or state does not fit |
 
 mod forms;
@@ -21,6 +22,7 @@ mod report;
 mod sanitise;
 #[cfg(test)]
 mod tests;
+mod timelines;
 
 use std::path::Path;
 
@@ -41,6 +43,7 @@ pub use sanitise::Sanitised;
 
 use forms::{Choices, Forms};
 use sanitise::Sanitiser;
+use timelines::BuildTimelines;
 
 /// Kind of a record with a pipeline.
 pub(super) const PIPELINE: u8 = 2;
@@ -96,6 +99,7 @@ pub struct Build<'a> {
     sources: Vec<Fingerprint>,
     choices: Choices,
     forms: Forms,
+    timelines: BuildTimelines,
     table: Table,
     /// Whether the stable files have a graphics pipeline.
     has_graphics: bool,
@@ -118,6 +122,7 @@ impl<'a> Build<'a> {
             sources: Vec::new(),
             choices: Choices::default(),
             forms: Forms::default(),
+            timelines: BuildTimelines::default(),
             table: Table::default(),
             has_graphics: false,
             report: BuildReport { key_lines: keys.total(), ..BuildReport::default() },
@@ -164,6 +169,7 @@ impl<'a> Build<'a> {
             }
             self.dimensions = Some(dimensions);
         }
+        self.timelines.add(&file.timelines()?)?;
         let lost = file.for_each(|pipeline, _| self.add_pipeline(pipeline))?;
         self.report.files += 1;
         self.report.damaged += lost.damaged;
@@ -182,22 +188,24 @@ impl<'a> Build<'a> {
         let (count, most) = (self.choices.count(), u64::from(self.options.combinations));
         self.report.cut += u64::from(count > most);
         self.report.merged += count.min(most);
-        self.forms.add(pipeline, &self.choices)
+        let form = self.forms.add(pipeline, &self.choices)?;
+        self.timelines.note_form(&pipeline.key, form)
     }
 
     /// Make the pipelines of all forms.
     fn combine(&mut self) -> Result<()> {
-        let Self { forms, table, encoded, .. } = self;
-        forms.for_each(self.options.combinations.into(), |description, uses| {
+        let Self { forms, timelines, table, encoded, .. } = self;
+        forms.for_each(self.options.combinations.into(), |form, description, uses| {
             let key = description.key();
             if let Some(at) = table.find(&key) {
+                timelines.note_pipeline(form, at)?;
                 return table.row_mut(at).uses.merge(uses);
             }
             let mut own = UseData::default();
             own.merge(uses)?;
             encoded.clear();
             put_description(encoded, description)?;
-            table.insert(&key, encoded, own, 0).map(|_| ())
+            timelines.note_pipeline(form, table.insert(&key, encoded, own, 0)?)
         })?;
         self.forms = Forms::default();
         for at in 0..self.table.len() {
@@ -301,6 +309,12 @@ impl<'a> Build<'a> {
             put_uses(&mut out, uses)?;
         }
         guid.part(1, order.len() as u32, &out);
+        let timelines = std::mem::take(&mut self.timelines).finish(&self.table, &order)?;
+        timelines.encode(|run, payload| {
+            guid.part(3, 0, run);
+            guid.part(4, 0, payload);
+            Ok(())
+        })?;
         let dimensions = self.dimensions.take().unwrap_or_default();
         let mut head = Vec::new();
         head.try_reserve(28)?;
@@ -318,6 +332,7 @@ impl<'a> Build<'a> {
         // Twice, so that no single flipped bit costs the file.
         log.push(&record, &head)?;
         log.push(&record, &head)?;
+        timelines.write(&mut log)?;
         for &at in &order {
             self.encode(at as usize, &mut out)?;
             let key = self.table.row(at as usize).key.0;

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `wire` | little-endian parts of records |
 //! | `table` | [`Table`]: pipelines by key while files are merged |
+//! | `timeline` | [`Timelines`]: in which order runs used pipelines first |
 
 mod table;
+mod timeline;
 mod wire;
 
 use crate::base::{Code, Result, try_push};
@@ -14,6 +16,7 @@ use crate::pipeline::{Identity, Mask, MaskSet};
 use crate::store::LogKind;
 
 pub use table::{Row, Table};
+pub use timeline::{TIMELINE, Timelines, short_key};
 pub use wire::{Cursor, get_description, get_uses, put_description, put_text, put_uses};
 
 /// A file of one run.

@@ -260,7 +260,9 @@ impl Core {
 
     /// [`Library::open_cache`] without the background.
     fn add_shipped(&self, shipped: &Shipped) -> Result<ShippedScan> {
+        let (sightings, mut found) = (shipped.sightings()?, Vec::new());
         let scan = shipped.for_each(|pipeline| {
+            sightings.of(&pipeline.key, &mut found)?;
             let entry = CacheEntry {
                 key: pipeline.key,
                 description: pipeline.description,
@@ -268,7 +270,7 @@ impl Core {
                 first_frame: (pipeline.uses.runs > 0).then(|| pipeline.uses.mean_first_frame()),
                 times_used: pipeline.uses.times,
                 build_us: pipeline.uses.mean_build_us(),
-                sightings: &[],
+                sightings: &found,
             };
             self.add_entry(&entry, Origin::Shipped).map(drop)
         })?;

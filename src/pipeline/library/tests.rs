@@ -335,13 +335,71 @@ fn eight_threads_use_add_and_compile_together() {
     assert!(disk.files().iter().all(|path| path.starts_with(Path::new("cache"))));
 }
 
+/// Make `cache/game.stable.hobpipe` from a recording, and `cache/a.hobstable` on the way. Returns its number of pipelines.
+fn ship(io: &SharedIo, recording: &str) -> u64 {
+    use crate::pipeline::build::{Build, BuildOptions};
+    use crate::pipeline::keys::{KeyLine, KeyMapBuilder};
+    use crate::pipeline::recording::Recording;
+    use crate::pipeline::stable::{Expansion, StableFile};
+    let run = Recording::open(io, Path::new(recording)).expect("it was written");
+    let mut keys = KeyMapBuilder::default();
+    for number in 0..50 {
+        let key = format!("material {number}");
+        keys.add(&KeyLine { hash: ShaderHash([number; 20]), stage: 0, key: &key }).expect("memory");
+    }
+    let keys = keys.finish().expect("memory");
+    let mut expansion = Expansion::like(&run).expect("memory");
+    assert!(expansion.add(&run).expect("readable"));
+    let expanded = expansion.finish(&keys, io, Path::new("cache/a.hobstable")).expect("there is space");
+    assert!(expanded.unresolved.is_empty());
+    let identity = Identity::new("game", "spirv", 3).expect("valid");
+    let mut build = Build::new(&identity, "1.1", &keys, BuildOptions::default()).expect("memory");
+    let stable = StableFile::open(io, Path::new("cache/a.hobstable")).expect("it was written");
+    assert!(build.add(&stable).expect("readable"));
+    let report = build.finish(io, Path::new("cache/game.stable.hobpipe")).expect("there is space");
+    report.total()
+}
+
+/// The recording has area after area. The player begins in the second one.
+#[test]
+fn shipped_cache_predicts_the_pipelines_that_followed_in_recordings() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    let off = || Options { keeps_user_cache: false, ..on(&disk, &driver) };
+    let io = share(disk.process()).unwrap();
+    io.create_directory(Path::new("cache")).expect("nothing is in the way");
+    let path = "cache/run.rec.hobpipe";
+    let library = opened(Options { recording: Some(path.into()), ..off() }, 0);
+    for number in 0..20 {
+        (0..10).for_each(|_| library.begin_frame(None));
+        library.add(description(number).borrow(), 100).expect("memory");
+    }
+    drop(library);
+    assert_eq!(ship(&io, path), 20);
+    let cache = disk.read(Path::new("cache/game.stable.hobpipe")).expect("it was written");
+
+    let compiled_first = || {
+        driver.compiled.lock().unwrap().clear();
+        let (library, _) = Library::open(off()).expect("it opens");
+        library.open_cache_bytes(&cache).expect("whole");
+        library.precompiler().set_mode(Mode::Background);
+        library.use_pipeline(&key(12));
+        for _ in 0..2 {
+            library.begin_frame(None);
+            library.compile_for(Duration::MAX);
+        }
+        let compiled = driver.compiled.lock().unwrap();
+        (0..20).filter(|number| compiled.contains_key(&key(*number))).collect::<Vec<u8>>()
+    };
+    assert_eq!(compiled_first(), [12, 13, 14]);
+    // The same recordings give the same bytes.
+    assert_eq!(ship(&io, path), 20);
+    assert_eq!(disk.read(Path::new("cache/game.stable.hobpipe")), Some(cache.clone()));
+}
+
 /// The whole way: a run is recorded, expanded, built, and the next run precompiles it.
 #[test]
 fn recorded_run_becomes_a_shipped_cache_that_leaves_nothing_to_miss() {
-    use crate::pipeline::build::{Build, BuildOptions};
-    use crate::pipeline::keys::{KeyLine, KeyMapBuilder};
     use crate::pipeline::recording::{Merged, Recording};
-    use crate::pipeline::stable::{Expansion, StableFile};
     let (disk, driver) = (FaultDisk::default(), driver());
     let recording = |options: Options| Options { recording: Some(PathBuf::from("cache/run.rec.hobpipe")), ..options };
     let off = || Options { keeps_user_cache: false, ..on(&disk, &driver) };
@@ -374,23 +432,7 @@ fn recorded_run_becomes_a_shipped_cache_that_leaves_nothing_to_miss() {
     // The host's own builds count as a use, before four more.
     assert_eq!(uses, [5; 10]);
 
-    let mut keys = KeyMapBuilder::default();
-    for number in 0..12 {
-        let key = format!("material {number}");
-        keys.add(&KeyLine { hash: ShaderHash([number; 20]), stage: 0, key: &key }).expect("memory");
-    }
-    let keys = keys.finish().expect("memory");
-    let mut expansion = Expansion::like(&run).expect("memory");
-    assert!(expansion.add(&run).expect("readable"));
-    let expanded = expansion.finish(&keys, &io, Path::new("cache/a.hobstable")).expect("there is space");
-    assert!(expanded.unresolved.is_empty());
-    let identity = Identity::new("game", "spirv", 3).expect("valid");
-    let mut build = Build::new(&identity, "1.1", &keys, BuildOptions::default()).expect("memory");
-    assert!(
-        build.add(&StableFile::open(&io, Path::new("cache/a.hobstable")).expect("it was written")).expect("readable")
-    );
-    let report = build.finish(&io, Path::new("cache/game.stable.hobpipe")).expect("there is space");
-    assert_eq!(report.total(), 10);
+    assert_eq!(ship(&io, "cache/run.rec.hobpipe"), 10);
 
     let (library, _) = Library::open(off()).expect("it opens");
     let scan = library.open_cache(Path::new("cache/game.stable.hobpipe")).expect("it was written");

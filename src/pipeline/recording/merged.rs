@@ -2,7 +2,7 @@
 
 use super::{EncodedFirst, EncodedRecord, LaterUses, Recording};
 use crate::base::{Result, try_push};
-use crate::pipeline::files::{Cursor, Table, UseData, get_description};
+use crate::pipeline::files::{Cursor, Table, Timelines, UseData, get_description};
 use crate::pipeline::{DescriptionRef, Mask, PipelineKey, ShaderRef};
 use crate::store::{LogScan, hash};
 
@@ -97,6 +97,10 @@ pub struct Merged {
     batch: Batch,
     common: CommonMasks,
     shaders: Vec<ShaderRef>,
+    /// First uses in some of the runs, by place.
+    timelines: Timelines<u32>,
+    /// Those of the recording that is added, if its run is kept.
+    first_uses: Option<Vec<(u32, u32)>>,
 }
 
 impl Merged {
@@ -105,6 +109,7 @@ impl Merged {
     pub fn add(&mut self, recording: &Recording) -> Result<LogScan> {
         self.sources += 1;
         self.batch.clear();
+        self.first_uses = self.timelines.wants(&recording.run().run).then(Vec::new);
         let mut lost = 0;
         let mut scan = recording.for_each_encoded(|record| {
             match record {
@@ -123,6 +128,9 @@ impl Merged {
             Ok(())
         })?;
         scan.damaged += lost + self.merge_batch()?;
+        if let Some(uses) = self.first_uses.take() {
+            self.timelines.insert(&recording.run().run, uses)?;
+        }
         Ok(scan)
     }
 
@@ -161,6 +169,7 @@ impl Merged {
         if row.source != source {
             row.uses.count_first(pending.frame, pending.build_us);
             row.source = source;
+            self.note_first(at, pending.frame)?;
         }
         Ok(true)
     }
@@ -172,9 +181,16 @@ impl Merged {
         let description = get_description(&mut cursor, &mut self.shaders)?;
         let is_valid = cursor.is_at_end() && description.is_some_and(|description| description.key() == key);
         if is_valid {
-            self.table.insert(&key, encoded, UseData::first(mask, frame, build_us)?, self.sources)?;
+            let at = self.table.insert(&key, encoded, UseData::first(mask, frame, build_us)?, self.sources)?;
+            self.note_first(at, frame)?;
         }
         Ok(is_valid)
+    }
+
+    /// A first use of the recording that is added.
+    fn note_first(&mut self, at: usize, frame: u64) -> Result<()> {
+        let Some(uses) = &mut self.first_uses else { return Ok(()) };
+        try_push(uses, (at as u32, u32::try_from(frame).unwrap_or(u32::MAX)))
     }
 
     /// False if the pipeline is unknown to this run: the record of its first use is lost.
@@ -199,9 +215,14 @@ impl Merged {
         self.len() == 0
     }
 
+    /// The first uses in some of the runs, by place.
+    pub fn timelines(&self) -> &Timelines<u32> {
+        &self.timelines
+    }
+
     /// Bytes held, without the sets of masks.
     pub fn memory_used(&self) -> usize {
-        self.table.memory_used()
+        self.table.memory_used() + self.timelines.memory_used()
     }
 
     /// A pipeline by its place, from 0 to [`len`](Self::len). Places depend on the order in which recordings were added.

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::file::{Put, StableInfo, stable_key, write};
-use crate::base::{Result, error, try_push, try_string};
+use crate::base::{Result, error, try_collect, try_push, try_string};
 use crate::fingerprint::Builder;
 use crate::pipeline::copy_dimensions;
-use crate::pipeline::files::{Dimension, UseData, put_text};
+use crate::pipeline::files::{Dimension, Timelines, UseData, put_text, short_key};
 use crate::pipeline::keys::{KeyMap, Wanted};
 use crate::pipeline::recording::{Merged, MergedPipeline, Recording};
 use crate::pipeline::{Identity, PipelineKey, ShaderRef};
@@ -142,7 +142,8 @@ impl Expansion {
             pipelines: report.stable,
             dimensions: self.dimensions,
         };
-        report.bytes = write(io, path, &info, |put| stable.write(&self.merged, keys, put))?;
+        let timelines = stable.timelines(&self.merged)?;
+        report.bytes = write(io, path, &info, &timelines, |put| stable.write(&self.merged, keys, put))?;
         Ok(report)
     }
 }
@@ -186,6 +187,16 @@ impl Stable {
         }
         groups.sort_unstable_by_key(|group| (group.first_frame, group.key));
         Ok(Self { pipelines, groups })
+    }
+
+    /// When runs used the stable pipelines first.
+    fn timelines(&self, merged: &Merged) -> Result<Timelines<u64>> {
+        let mut by_place = try_collect(self.pipelines.iter().map(|(key, at)| (*at, short_key(key))))?;
+        by_place.sort_unstable();
+        merged.timelines().map(|at, found| match by_place.binary_search_by_key(&at, |(place, _)| *place) {
+            Ok(place) => found(by_place[place].1),
+            Err(_) => Ok(()),
+        })
     }
 
     fn write(&self, merged: &Merged, keys: &KeyMap, put: &mut Put<'_>) -> Result<()> {

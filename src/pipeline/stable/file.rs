@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::base::{Result, error, try_format, try_string};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::pipeline::files::{
-    Cursor, Dimension, HEAD, KINDS, STABLE, UseData, check_dimensions, get_dimensions, get_identity, get_uses,
-    put_dimensions, put_text, put_uses,
+    Cursor, Dimension, HEAD, KINDS, STABLE, TIMELINE, Timelines, UseData, check_dimensions, get_dimensions,
+    get_identity, get_uses, put_dimensions, put_text, put_uses,
 };
 use crate::pipeline::{Identity, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema};
 use crate::store::io::SharedIo;
@@ -156,6 +156,7 @@ pub fn write(
     io: &SharedIo,
     path: &Path,
     info: &StableInfo,
+    timelines: &Timelines<u64>,
     pipelines: impl FnOnce(&mut Put<'_>) -> Result<()>,
 ) -> Result<u64> {
     let mut log = LogWriter::replace(io, path, STABLE)?;
@@ -164,6 +165,7 @@ pub fn write(
     // Twice, so that no single flipped bit costs the file.
     log.push(&head, &encoded)?;
     log.push(&head, &encoded)?;
+    timelines.write(&mut log)?;
     let mut out = Vec::new();
     pipelines(&mut |key, uses, encoded| {
         out.clear();
@@ -218,6 +220,19 @@ impl StableFile {
     /// Bytes of the file.
     pub fn length(&self) -> u64 {
         self.log.length()
+    }
+
+    /// When some of the runs used its pipelines first, by [`short_key`](crate::pipeline::files::short_key). Damaged
+    /// timelines are skipped.
+    pub fn timelines(&self) -> Result<Timelines<u64>> {
+        let mut timelines = Timelines::default();
+        self.log.for_each(|record, payload| {
+            if record.kind == TIMELINE {
+                timelines.read(record, payload)?;
+            }
+            Ok(record.kind != PIPELINE)
+        })?;
+        Ok(timelines)
     }
 
     /// Pass all pipelines to `each`, with their encoded form. Damaged ones are skipped and counted.
