@@ -41,6 +41,8 @@
 
 mod describe;
 mod dimension;
+mod graphics_enums;
+mod graphics_parts;
 mod graphics;
 mod compute;
 mod library;
