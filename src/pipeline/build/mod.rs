@@ -309,6 +309,8 @@ impl<'a> Build<'a> {
             put_uses(&mut out, uses)?;
         }
         guid.part(1, order.len() as u32, &out);
+        // The timelines need the room.
+        out = Vec::new();
         let timelines = std::mem::take(&mut self.timelines).finish(&self.table, &order)?;
         timelines.encode(|run, payload| {
             guid.part(3, 0, run);

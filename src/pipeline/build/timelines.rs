@@ -4,6 +4,10 @@ use crate::base::{Result, try_push};
 use crate::pipeline::PipelineKey;
 use crate::pipeline::files::{Table, Timelines, short_key};
 
+/// Pipelines of a form that are in timelines. A form with many combinations of shaders would take much memory, and a run
+/// used few of them.
+const MOST_OF_FORM: usize = 8;
+
 /// Follows the pipelines of timelines from stable files to the cache.
 #[derive(Default)]
 pub struct BuildTimelines {
@@ -30,9 +34,14 @@ impl BuildTimelines {
         if self.is_empty() { Ok(()) } else { try_push(&mut self.forms, (short_key(key), form as u32)) }
     }
 
-    /// A form has this pipeline.
+    /// A form has this pipeline. The pipelines of a form come one after the other.
     pub fn note_pipeline(&mut self, form: usize, pipeline: usize) -> Result<()> {
-        if self.is_empty() { Ok(()) } else { try_push(&mut self.pipelines, (form as u32, pipeline as u32)) }
+        let earliest = self.pipelines.len().checked_sub(MOST_OF_FORM);
+        let is_full = earliest.is_some_and(|at| self.pipelines[at].0 == form as u32);
+        if self.is_empty() || is_full {
+            return Ok(());
+        }
+        try_push(&mut self.pipelines, (form as u32, pipeline as u32))
     }
 
     /// The timelines of the pipelines that are written.
