@@ -1,6 +1,7 @@
 //! The second half of a frame: formulate, solve, publish.
 
 use super::choose::explain::Facts;
+use super::choose::pace::{Changes, Origin};
 use super::choose::steady::Settled;
 use super::config::{Burdens, Config, LANES};
 use super::core::Core;
@@ -54,12 +55,16 @@ impl Core {
             choose.watch_levers(question, learn, &frame);
         }
         let (mut weighed, mut trials) = (settled.weighed, 0);
+        let trial_end = explore.trial_end(&config);
         if explores(&config) {
             let scope = Scope { learn, choose, frame: &frame };
             (weighed, trials) = explore.explore(question, scope, weighed)?;
+        } else {
+            explore.end_probe();
         }
         choose.trim_fast(question, &frame, &mut weighed);
-        let (chosen, changes) = self.publish(&settled, other_strategy, &frame);
+        let origin = origin(&settled, trial_end, explore.trial_end(&config), now);
+        let (chosen, changes) = self.publish(&settled, origin, other_strategy, &frame);
         self.await_samples(&chosen, &weighed, trials == 0, &frame);
         self.learn.controller.decided(chosen.mean[lanes.lane(0)]);
         let elapsed = began.zip(now_ns()).map(|(from, to)| to.saturating_sub(from));
@@ -78,6 +83,7 @@ impl Core {
             highest,
             settings: self.question.formulation.entries.len() as u32,
             changes,
+            is_forced: origin == Origin::Forced,
             trials,
             strategy: self.active_strategy() as u32,
             nodes: self.question.formulation.nodes,
@@ -162,9 +168,9 @@ impl Core {
     }
 
     /// Publish the choices and remember them. Returns their totals and the number of changes.
-    fn publish(&mut self, settled: &Settled, other_strategy: bool, frame: &Frame<'_>) -> (Net, u32) {
+    fn publish(&mut self, settled: &Settled, origin: Origin, other_strategy: bool, frame: &Frame<'_>) -> (Net, u32) {
         let decision = self.learn.history.begin();
-        let (changes, visible, reversals) = self.count_changes(decision);
+        let (changes, visible) = self.count_changes(decision);
         let Self { lanes, learn, question, choose, explore, published, .. } = self;
         let (formulation, strategies) = (&question.formulation, &question.strategies);
         let economies = frame.economies;
@@ -190,15 +196,17 @@ impl Core {
             }
         }
         edition.publish();
-        choose.pace.pay(visible, reversals);
+        choose.pace.pay(visible, origin);
+        if explore.trial_end(frame.config).is_none() {
+            choose.pace.end_trial();
+        }
         sum.add(0.0, &formulation.beside[..lanes.count()], 1.0);
         (Net::of(&sum, lanes), changes)
     }
 
-    /// Note the choices that differ from the published ones. Returns their number, that of visible changes, and that of
-    /// reversals.
-    fn count_changes(&mut self, decision: u64) -> (u32, f64, u32) {
-        let (mut changes, mut visible, mut reversals) = (0, 0.0, 0);
+    /// Note the choices that differ from the published ones. Returns their number, and the visible changes.
+    fn count_changes(&mut self, decision: u64) -> (u32, Changes) {
+        let (mut changes, mut visible) = (0, Changes::default());
         let reversal = self.config.decisions_of(TUNING.pace.reversal_seconds);
         let Self { question, choose, explore, .. } = self;
         for (entry, &choice) in question.formulation.entries.iter().zip(&question.formulation.choices) {
@@ -211,12 +219,13 @@ impl Core {
                 explore.note_chosen(entry.position, usize::from(choice), decision);
             }
             if !setting.is_trim {
-                visible += setting.noticeability();
-                reversals += u32::from(kept.left == choice && kept.left_at + reversal >= decision);
+                visible.settings += 1;
+                visible.visible += setting.noticeability();
+                visible.reversals += u32::from(kept.left == choice && kept.left_at + reversal >= decision);
                 (kept.left, kept.left_at) = (kept.choice, decision);
             }
         }
-        (changes, visible, reversals)
+        (changes, visible)
     }
 
     /// Store the forecast of the decision on every lane.
@@ -280,6 +289,18 @@ struct Expected {
     known_mean: f64,
     /// Whether no setting is so new that its samples may only be late.
     is_complete: bool,
+}
+
+/// The cause of the changes of a decision at `now`. The ends of trials are those before and after it.
+fn origin(settled: &Settled, end_before: Option<u64>, end: Option<u64>, now: u64) -> Origin {
+    let has_ended_early = end != end_before && end_before.is_some_and(|end| end > now);
+    if settled.is_forced || (has_ended_early && settled.held) {
+        Origin::Forced
+    } else if end.is_some() && end != end_before {
+        Origin::Trial
+    } else {
+        Origin::Voluntary
+    }
 }
 
 /// Whether options may be put on trial.

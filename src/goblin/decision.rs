@@ -51,6 +51,9 @@ pub struct Decision {
     pub settings: u32,
     /// Number of settings whose choice differs from the decision before.
     pub changes: u32,
+    /// Whether the choices before this decision could not be held: they do not fit, or are not available. A trial that
+    /// no longer fits counts, too.
+    pub is_forced: bool,
     /// Number of options on trial in this frame.
     pub trials: u32,
     /// The active strategy.

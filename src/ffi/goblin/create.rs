@@ -77,11 +77,13 @@ pub struct hob_goblin_desc {
     pub tuning: *const hob_goblin_tuning,
     /// Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.
     ///
-    /// A change is one setting whose choice differs from the frame before. Trials count, TRIM settings do not. A change
-    /// that keeps the frame inside its limits is made at once, and later changes wait for it.
+    /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings do
+    /// not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes. It is
+    /// made at once, and later changes wait for it.
     ///
-    /// The rate holds over a minute: no 60 s have more than 60 times as many voluntary changes and trials. Unused changes
-    /// of at most 6 s are saved, so that related settings change in one frame. A second can have that many.
+    /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
+    /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60
+    /// times this, forced changes included.
     ///
     /// Changes are free in the learning phase, in trial windows and while the switch scale is
     /// 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is negative.

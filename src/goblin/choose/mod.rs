@@ -11,6 +11,7 @@ pub mod lever;
 pub mod pace;
 pub mod price;
 pub mod reason;
+pub mod recent;
 pub mod steady;
 pub mod target;
 pub mod thermal;

@@ -42,6 +42,8 @@ pub struct Settled {
     pub gained: f64,
     /// Whether the previous choice was held.
     pub held: bool,
+    /// Whether the previous choice could not be held.
+    pub is_forced: bool,
     /// Whether there is a target.
     pub waits: bool,
     /// Whether the pace, dwell or the search delays a much better choice.
@@ -76,6 +78,7 @@ impl Choose {
             before: held.headroom(frame.economies),
             gained: if takes { weighed.sum.value - held.sum.value } else { 0.0 },
             held: !takes,
+            is_forced: false,
             waits: self.target.exists,
             is_delayed: !takes && !self.target.exists && is_better,
         })
@@ -94,7 +97,8 @@ impl Choose {
         self.watch.observe(formulation, best, &weighed, frame);
         let gap = gap(formulation, best.upper_bound, weighed.sum.value);
         let gained = weighed.sum.value - held.sum.value;
-        Ok(Settled { weighed, gap, before: held.headroom(frame.economies), gained, ..Settled::default() })
+        let before = held.headroom(frame.economies);
+        Ok(Settled { weighed, gap, before, gained, is_forced: true, ..Settled::default() })
     }
 
     /// The best choice: estimated from the last solution, or solved for.
@@ -136,7 +140,7 @@ impl Choose {
         let best = self.watch.moved(formulation, &weighed, frame.economies);
         let gap = gap(formulation, best.upper_bound, weighed.sum.value);
         let gained = weighed.sum.value - held.sum.value;
-        Ok(Settled { weighed, gap, before, gained, ..Settled::default() })
+        Ok(Settled { weighed, gap, before, gained, is_forced: true, ..Settled::default() })
     }
 
     /// A large excess is a change point. A small one, long after the last change point, means that the band was too
@@ -203,7 +207,7 @@ impl Choose {
             && !settles
             && frame.now >= self.target.searched + wait
             && !is_late
-            && self.pace.allowance() > 0
+            && (self.pace.allowance() > 0 || self.pace.may_end_trial())
     }
 
     /// Search for a better choice whose changes pay for themselves: first inside the band, and with totals only also
@@ -248,7 +252,7 @@ impl Choose {
         let (mut priced, mut part) = ((Weighed::default(), f64::NEG_INFINITY), None);
         for _ in 0..HYSTERESIS.most_searches {
             question.formulation.solve(limits, rough(frame.effort()), *penalty)?;
-            let changed = visible_changes(question);
+            let changed = self.visible_changes(question);
             let formulation = &mut question.formulation;
             let found = weigh(&formulation.sum(&formulation.found), frame.economies);
             let gained = found.sum.value - held.sum.value;
@@ -289,7 +293,7 @@ impl Choose {
             let mut best: Option<(f64, usize, Sum)> = None;
             for (at, entry) in changed_entries(formulation) {
                 let (from, to) = (formulation.choices[at], formulation.found[at]);
-                let after = visible + question.setting(entry.position).noticeability();
+                let after = visible + self.noticeability(question, entry.position, to);
                 let is_taken = self.kept[entry.position].target == to;
                 if is_taken || from == NO_CHOICE || to == NO_CHOICE || after > self.pace.allowance() as f64 {
                     continue;
@@ -308,8 +312,8 @@ impl Choose {
             }
             let Some((_, at, changed)) = best else { return sum.value - held.sum.value };
             let position = formulation.entries[at].position;
+            visible += self.noticeability(question, position, formulation.found[at]);
             self.kept[position].target = formulation.found[at];
-            visible += question.setting(position).noticeability();
             sum = changed;
         }
     }
@@ -327,7 +331,7 @@ impl Choose {
         let stake = formulation.at_stake(held.sum.value);
         let now = frame.now;
         let is_cooling_down = now < self.target.forced + HYSTERESIS.cooldown && gain < HYSTERESIS.large_gain * stake;
-        if visible_changes(question) > self.pace.allowance() as f64
+        if self.visible_changes(question) > self.pace.allowance() as f64
             || self.target.sum < price * (1.0 - 1e-9)
             || (is_cooling_down && self.target.is_settled(now))
         {
@@ -344,6 +348,19 @@ impl Choose {
         self.target.exists = false;
         question.formulation.accept();
         true
+    }
+
+    /// Number of changes of the found choices that a player would see; less than 1 for each that is hard to notice.
+    fn visible_changes(&self, question: &Question) -> f64 {
+        let formulation = &question.formulation;
+        let changes = changed_entries(formulation)
+            .map(|(at, entry)| self.noticeability(question, entry.position, formulation.found[at]));
+        changes.sum()
+    }
+
+    /// Share of a visible change that a change of a setting is. A player sees no change to the option on trial.
+    fn noticeability(&self, question: &Question, position: usize, to: u16) -> f64 {
+        if self.kept[position].choice == to { 0.0 } else { question.setting(position).noticeability() }
     }
 
     /// The limits minus the band.
@@ -424,11 +441,6 @@ fn take_part(question: &mut Question, frame: &Frame<'_>, held: &Weighed) -> bool
 fn changed_entries(formulation: &Formulation) -> impl Iterator<Item = (usize, &Entry)> {
     let pairs = formulation.choices.iter().zip(&formulation.found).enumerate();
     pairs.filter(|(_, (choice, found))| choice != found).map(|(at, _)| (at, &formulation.entries[at]))
-}
-
-/// Number of changes of the found choices that a player would see; less than 1 for each that is hard to notice.
-fn visible_changes(question: &Question) -> f64 {
-    changed_entries(&question.formulation).map(|(_, entry)| question.setting(entry.position).noticeability()).sum()
 }
 
 /// Distance from the upper bound, relative to the bound's value above the lightest choice. A constant added to all

@@ -66,9 +66,11 @@ pub fn attempt(
     found.map(|_| None)
 }
 
-/// Whether the trial that was found changes too many settings for the time after the learning phase.
+/// Whether the trial that was found changes more settings than the pace allows, or too many for the time after the
+/// learning phase.
 fn changes_too_many(formulation: &Formulation, scope: Scope<'_>) -> bool {
     let pairs = formulation.choices.iter().zip(&formulation.found);
     let changed = pairs.filter(|(choice, found)| choice != found).count();
-    changed > TRIAL.most_changes && scope.choose.target.is_settled(scope.frame.now)
+    changed > scope.choose.pace.trial_allowance()
+        || (changed > TRIAL.most_changes && scope.choose.target.is_settled(scope.frame.now))
 }

@@ -17,7 +17,7 @@ pub mod probe;
 pub mod totals;
 
 use super::choose::Choose;
-use super::config::{Burdens, LANES};
+use super::config::{Burdens, Config, LANES};
 use super::frame::Frame;
 use super::learn::Learn;
 use super::question::Question;
@@ -165,6 +165,16 @@ impl Explorer {
         self.tried[position].on_trial == decision || self.probe.is_some_and(|probe| probe.position == position)
     }
 
+    /// The decision that ends the present trial of a second, if there is one.
+    pub fn trial_end(&self, config: &Config) -> Option<u64> {
+        self.probe.map(|probe| probe.end(config))
+    }
+
+    /// End the present trial of a second: there are no trials now.
+    pub fn end_probe(&mut self) {
+        self.probe = None;
+    }
+
     /// An option was newly chosen in this decision. If that was the solver, its retry backoff is reset.
     pub fn note_chosen(&mut self, position: usize, option: usize, decision: u64) {
         let tried = &mut self.tried[position];
@@ -206,6 +216,7 @@ impl Explorer {
     /// choices and the number of trials.
     pub fn explore(&mut self, question: &mut Question, scope: Scope<'_>, chosen: Weighed) -> Result<(Weighed, u32)> {
         if scope.frame.config.burdens == Burdens::Totals {
+            self.end_probe();
             return self.explore_totals(question, scope, chosen);
         }
         self.guesses.decay_caution();

@@ -5,7 +5,7 @@ use super::candidate::Cause;
 use super::guess::typical_steps;
 use super::{Explorer, Scope, TRIAL, Trial, fit};
 use crate::base::Result;
-use crate::goblin::config::LANES;
+use crate::goblin::config::{Config, LANES};
 use crate::goblin::question::Question;
 use crate::goblin::question::formulation::{Bar, Formulation, Weighed, weigh};
 use crate::knapsack::several::Weight;
@@ -22,6 +22,14 @@ pub struct Probe {
     began: u64,
     /// The settings that make room for it.
     moved: [Option<Moved>; TRIAL.most_changes],
+}
+
+impl Probe {
+    /// The decision that ends the trial, unless it ends early.
+    pub fn end(&self, config: &Config) -> u64 {
+        let second = (TRIAL.seconds * config.decisions_per_second).ceil() as u64;
+        self.began + second.max(TRIAL.least_length)
+    }
 }
 
 /// A setting that makes room for a trial.
@@ -49,7 +57,7 @@ impl Explorer {
         }
         let (now, choose) = (scope.frame.now, scope.choose);
         let is_quiet = now > choose.target.last_change() + TRIAL.quiet;
-        if now < self.next_probe || !is_quiet || !chosen.feasible || choose.pace.allowance() < 2 {
+        if now < self.next_probe || !is_quiet || !chosen.feasible || choose.pace.trial_allowance() == 0 {
             return Ok((chosen, 0));
         }
         Ok(self.begin_probe(question, scope, &chosen)?.map_or((chosen, 0), |found| (found, 1)))
@@ -126,7 +134,7 @@ fn go_on(probe: &Probe, question: &mut Question, scope: Scope<'_>, chosen: &Weig
     let at = formulation.entries.iter().position(|entry| entry.position == probe.position)?;
     let entry = formulation.entries[at];
     let option = entry.start + usize::from(probe.option);
-    let is_over = scope.frame.now >= probe.began + TRIAL.length;
+    let is_over = scope.frame.now >= probe.end(scope.frame.config);
     if is_over || formulation.choices[at] != probe.settled || !chosen.feasible || option >= entry.end {
         return None;
     }

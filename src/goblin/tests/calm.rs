@@ -163,21 +163,23 @@ fn a_dwelling_setting_is_lowered_if_that_costs_least() {
 
 #[test]
 fn a_trial_changes_one_setting_and_lasts_a_second() {
-    let mut goblin = Goblin::new(&config(40.0)).unwrap();
-    let mut machine = Machine::new(5, 0.0);
-    renderer(&mut goblin, &mut machine, &[0.0; 6]);
-    let late = machine.settings[2].0;
-    goblin.set_ready(late, 2, false).unwrap();
-    (0..3000).for_each(|_| _ = machine.frame(&mut goblin));
-    let before = machine.choices(&goblin);
-    assert_eq!(before[2], 1);
-    goblin.set_ready(late, 2, true).unwrap();
-    let frames: Vec<(Decision, Vec<usize>)> = (0..600).map(|_| machine.frame(&mut goblin)).collect();
-    let tried = frames.iter().position(|(decision, _)| decision.trials == 1).expect("a trial within ten seconds");
-    let from = &frames[tried..];
-    assert!(from[..SECOND as usize].iter().all(|(_, choices)| choices[2] == 2), "it lasts a second");
-    assert!(frames.iter().all(|(_, choices)| changes(&before, choices) <= 1), "nothing else changes");
-    assert_eq!(frames.last().unwrap().1[2], 2, "it fits, so it stays");
+    for (decisions_per_second, second) in [(30.0, 30), (60.0, 60), (144.0, 144)] {
+        let mut goblin = Goblin::new(&Config { decisions_per_second, ..config(40.0) }).unwrap();
+        let mut machine = Machine::new(5, 0.0);
+        renderer(&mut goblin, &mut machine, &[0.0; 6]);
+        let late = machine.settings[2].0;
+        goblin.set_ready(late, 2, false).unwrap();
+        (0..3000).for_each(|_| _ = machine.frame(&mut goblin));
+        let before = machine.choices(&goblin);
+        assert_eq!(before[2], 1);
+        goblin.set_ready(late, 2, true).unwrap();
+        let frames: Vec<(Decision, Vec<usize>)> = (0..10 * second).map(|_| machine.frame(&mut goblin)).collect();
+        let tried = frames.iter().position(|(decision, _)| decision.trials == 1).expect("a trial within ten seconds");
+        let from = &frames[tried..];
+        assert!(from[..second].iter().all(|(_, choices)| choices[2] == 2), "it lasts a second: {second}");
+        assert!(frames.iter().all(|(_, choices)| changes(&before, choices) <= 1), "nothing else changes");
+        assert_eq!(frames.last().unwrap().1[2], 2, "it fits, so it stays");
+    }
 }
 
 #[test]

@@ -110,9 +110,8 @@ constants! {
         /// The most changes that the account saves, in seconds of its rate. The hard set: 2 s .9406, 4 s .9461, 8 s
         /// .9490.
         saved_seconds: f64 = 6.0,
-        /// Share of the host's rate that the account earns. With the saved changes, a minute then has no more voluntary
-        /// changes than the host allows: .9 × 60 + 6.
-        earned_share: f64 = 0.9,
+        /// Share of a minute's changes that voluntary ones leave to forced ones. Not measured alone.
+        forced_share: f64 = 0.05,
         /// The largest overdraft by forced changes, in changes. Beyond it, debt is forgotten. Half and double: no
         /// difference.
         most_debt: f64 = 60.0,

@@ -35,9 +35,11 @@ constants! {
         /// No trial is solved for in a decision that has solved this many knapsacks already. The limit is one more if
         /// every decision solves one, or if nothing fits. Double .9717 at 1.00 %.
         most_solves: u32 = 1,
-        /// Trials after the learning phase, in decisions: their length, the interval between two of them, and the time
-        /// without a change before one. The hard set: an interval of 1,800 .9509 at 1.01 % late, 3,600 .9518 at .97 %.
-        length: u64 = 60,
+        /// Length of a trial after the learning phase, in seconds, and its least length in decisions. Not measured alone.
+        seconds: f64 = 1.0,
+        least_length: u64 = 16,
+        /// Trials after the learning phase, in decisions: the interval between two of them, and the time without a change
+        /// before one. The hard set: an interval of 1,800 .9509 at 1.01 % late, 3,600 .9518 at .97 %.
         interval: u64 = 3600,
         quiet: u64 = 60,
         /// Decisions between two trials for which other settings make room, after the learning phase. Not measured alone.
