@@ -4,8 +4,8 @@ use std::path::Path;
 
 use hobgoblin::pipeline::build::{Build, BuildOptions};
 use hobgoblin::pipeline::graphics::{
-    Blend, ColorTarget, ComputeState, DepthTest, GraphicsState, RayTracingState, ShaderGroup, StencilFace, VertexAttribute,
-    VertexBuffer,
+    Blend, ColorTarget, ComputeState, DepthTest, GraphicsState, RayTracingState, ShaderGroup, StencilFace,
+    VertexAttribute, VertexBuffer,
 };
 use hobgoblin::pipeline::keys::{KeyLine, KeyMapBuilder};
 use hobgoblin::pipeline::recording::{FirstUse, LaterUses, Readiness, Recorder, Recording, RunInfo};

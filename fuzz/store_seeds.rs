@@ -28,7 +28,8 @@ fn main() -> std::io::Result<()> {
 fn input(traits: u8, is_sealed: bool, compression: Compression, segment_limit: u64) -> Vec<u8> {
     let disk = FaultDisk::default();
     let options = Options { compression, segment_limit, ..Options::new(|| 1_600_000_000) };
-    let mut store = Store::open(share(disk.process()).expect("there is memory"), Path::new(DIRECTORY), options).expect("it opens");
+    let mut store =
+        Store::open(share(disk.process()).expect("there is memory"), Path::new(DIRECTORY), options).expect("it opens");
     let name = |number: u8| Name { kind: 1, environment: u64::from(number % 2), key: [number; 32] };
     for number in 0..6 {
         let value: Vec<u8> = (0..40 * number).map(|at| at / (number + 1)).collect();

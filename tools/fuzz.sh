@@ -7,6 +7,7 @@
 # The flags are those of cargo-fuzz, which therefore need not be installed. The corpus grows in the build directory.
 #
 # CARGO_TARGET_DIR   build directory (default target)
+# SANITIZER          address (default), or none, which runs several times as many inputs a second
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,19 +23,34 @@ fi
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 out=$(realpath -m "${CARGO_TARGET_DIR:-target}")/fuzz
+programs=()
+case ${SANITIZER:-address} in
+    address) flags=-Zsanitizer=address seeds_at=$out/$host/release ;;
+    none)
+        flags='' out=$out-plain
+        seeds_at=$out
+        for target in "${targets[@]}"; do programs+=(--bin "$target"); done
+        ;;
+    *) echo "tools/fuzz.sh: unknown sanitizer: $SANITIZER" >&2; exit 2 ;;
+esac
+build() { cargo build --locked --release --manifest-path fuzz/Cargo.toml --target "$host" "$@"; }
 printf '== building %s\n' "${targets[*]}"
-RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module \
+if [ -z "$flags" ]; then
+    # Programs without libFuzzer cannot be linked with its counters.
+    build --target-dir "$out" --bin store_seeds --bin pipeline_seeds
+    cp "$out/$host/release/"*_seeds "$out"
+fi
+RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing $flags -Cpasses=sancov-module \
 -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares \
--Cdebug-assertions -Ccodegen-units=16 -Clto=off" \
-    cargo build --locked --release --manifest-path fuzz/Cargo.toml --target "$host" --target-dir "$out"
+-Cdebug-assertions -Ccodegen-units=16 -Clto=off" build --target-dir "$out" "${programs[@]}"
 
 for target in "${targets[@]}"; do
     corpus=$out/corpus/$target artifacts=$out/artifacts/$target log=$out/$target.log
     mkdir -p "$corpus" "$artifacts"
     case $target in
-        store) "$out/$host/release/store_seeds" "$corpus" ;;
-        pipelines) "$out/$host/release/pipeline_seeds" "$corpus" ;;
+        store) "$seeds_at/store_seeds" "$corpus" ;;
+        pipelines) "$seeds_at/pipeline_seeds" "$corpus" ;;
     esac
     seeds=()
     if [ -d "fuzz/seeds/$target" ]; then seeds=("fuzz/seeds/$target"); fi

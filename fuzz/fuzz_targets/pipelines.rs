@@ -4,11 +4,11 @@
 //! such files.
 #![no_main]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hobgoblin::pipeline::build::{Build, BuildOptions};
 use hobgoblin::pipeline::graphics::{ComputeState, GraphicsState, RayTracingState};
-use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder};
+use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder, Wanted};
 use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
 use hobgoblin::pipeline::stable::{Expansion, StableFile};
 use hobgoblin::pipeline::precompile::MAX_SIGHTINGS;
@@ -127,6 +127,7 @@ fn check_recording(recording: &Recording) {
 }
 
 fn check_keys(bytes: Vec<u8>) {
+    check_wanted(&bytes);
     let mut builder = KeyMapBuilder::default();
     if builder.add_bytes(bytes.clone(), Path::new("input")).is_ok() {
         let keys = builder.finish().expect("there is memory");
@@ -145,6 +146,22 @@ fn check_keys(bytes: Vec<u8>) {
         rest = later;
         Ok(now.len())
     });
+}
+
+/// The wanted part of a file twice is that of the whole map, or the file is refused.
+fn check_wanted(bytes: &[u8]) {
+    let disk = FaultDisk::default();
+    let paths = [PathBuf::from("/fuzz/a"), PathBuf::from("/fuzz/b")];
+    paths.iter().for_each(|path| disk.write(path, bytes));
+    let io = share(disk.process()).expect("there is memory");
+    let mut wanted = Wanted::default();
+    wanted.add_key("Shader0,0").expect("there is memory");
+    wanted.add_stage(4);
+    let Ok(part) = KeyMap::load_wanted(&io, &paths, &wanted) else { return };
+    // Texts that nobody wants are not checked.
+    let Ok(whole) = KeyMap::load(&io, &paths) else { return };
+    assert_eq!((part.total(), part.file_lines()), (whole.len() as u64, whole.file_lines()));
+    assert!(part.lines().eq(whole.lines().filter(|line| line.stage == 4 || line.key == "Shader0,0")));
 }
 
 /// A map becomes the same map again through text.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hobgoblin::store::fault_io::FaultDisk;
 use hobgoblin::store::io::share;
-use hobgoblin::store::{Secret, Name, Options, Store};
+use hobgoblin::store::{Name, Options, Secret, Store};
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -109,7 +109,12 @@ fn pairs(mut input: &[u8]) -> Vec<Pair> {
         let length = |low, high| usize::from(u16::from_le_bytes([low, high])).min(rest.len());
         let (segment, rest) = rest.split_at(length(head[1], head[2]));
         let (snapshot, rest) = rest.split_at(length(head[3], head[4]).min(rest.len()));
-        let mut pair = Pair { id: FIRST + pairs.len() as u64, segment: segment.to_vec(), snapshot: None, is_packed: traits.is_packed() };
+        let mut pair = Pair {
+            id: FIRST + pairs.len() as u64,
+            segment: segment.to_vec(),
+            snapshot: None,
+            is_packed: traits.is_packed(),
+        };
         if traits.seals_segment() {
             seal_segment(&mut pair.segment, pair.id);
         }
@@ -269,7 +274,9 @@ fuzz_target!(|input: &[u8]| {
     if !pack.is_empty() {
         disk.write(&Path::new(DIRECTORY).join(format!("{FIRST:016x}.pack")), &pack);
     }
-    let open = || Store::open(share(disk.process()).expect("there is memory"), Path::new(DIRECTORY), options()).expect("it opens");
+    let open = || {
+        Store::open(share(disk.process()).expect("there is memory"), Path::new(DIRECTORY), options()).expect("it opens")
+    };
     let mut store = open();
     let before = served(&mut store);
     for (&(kind, environment, key), value) in &before {
@@ -301,6 +308,9 @@ fuzz_target!(|input: &[u8]| {
             assert_eq!(after.get(name), Some(value), "{name:?} is lost");
         }
         // A snapshot may list a removal that its segment does not have.
-        assert!(before.len() == after.len() || pairs.iter().any(|pair| pair.snapshot.is_some()), "a removed value is visible again");
+        assert!(
+            before.len() == after.len() || pairs.iter().any(|pair| pair.snapshot.is_some()),
+            "a removed value is visible again"
+        );
     }
 });
