@@ -8,6 +8,7 @@
 //! | [`base`] | errors with messages, fallible memory, ids, whole files, the host's log and clock |
 //! | [`stats`] | running and decayed mean and variance, histograms, quantiles |
 //! | [`executor`] | loops over blocks on a pool or the host's threads; the background queue |
+//! | [`balance`] | chooses among strategies for the same work by measured time |
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
 //! | [`fingerprint`] | names of shader programs and of the environments they are built for |
@@ -18,6 +19,7 @@
 //! | [`pipeline`] | pipeline state objects: recordings, shipped caches, the precompiler |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
+pub mod balance;
 pub mod base;
 #[cfg(feature = "executor")]
 pub mod executor;

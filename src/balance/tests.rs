@@ -1,0 +1,285 @@
+//! Simulated work: the loss against always-best, changes, the table, replays, and bad input.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::base::Code;
+use crate::testing::allocator::{allocations, with_failure};
+
+/// Noise of a duration, as a factor with mean 1.
+#[derive(Clone, Copy, Debug)]
+enum Noise {
+    None,
+    /// Log-normal, with this deviation.
+    Normal(f64),
+    /// Log-normal with a deviation of 0.1, and one duration in a hundred that is ten times as long.
+    Spikes,
+}
+
+impl Noise {
+    fn factor(self, random: &mut Random) -> f64 {
+        // Box and Muller.
+        let normal = (-2.0 * (1.0 - random.unit()).ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos();
+        let log_normal = |deviation: f64| (deviation * normal - deviation * deviation / 2.0).exp();
+        match self {
+            Self::None => 1.0,
+            Self::Normal(deviation) => log_normal(deviation),
+            Self::Spikes if random.unit() < 0.01 => 10.0 / 1.09,
+            Self::Spikes => log_normal(0.1) / 1.09,
+        }
+    }
+}
+
+/// Work whose mean durations change once.
+struct Work<'a> {
+    before: &'a [f64],
+    after: &'a [f64],
+    change: u64,
+    noise: Noise,
+    /// Pieces of work until a duration is known.
+    delay: usize,
+}
+
+/// The result of a run.
+struct Outcome {
+    /// Time lost before the change, as a share of the time of the best strategy.
+    loss: f64,
+    /// Pieces of work after the change, until 15 of 20 have the best strategy.
+    found: u64,
+}
+
+fn run(work: &Work<'_>, options: Options, seed: u64, pieces: u64) -> Outcome {
+    let mut balance = Balance::new(Options { strategies: work.before.len(), seed, ..options }).expect("valid");
+    let (mut random, mut late) = (Random(!seed), VecDeque::new());
+    let least = |means: &[f64]| means.iter().copied().fold(f64::INFINITY, f64::min);
+    let (mut lost, mut found, mut window) = (0.0, None, VecDeque::from([false; 20]));
+    for piece in 0..pieces {
+        let means = if piece < work.change { work.before } else { work.after };
+        let chosen = balance.choose();
+        late.push_back((chosen, 0.004 * means[chosen] * work.noise.factor(&mut random)));
+        if late.len() > work.delay {
+            let (strategy, seconds) = late.pop_front().expect("it is there");
+            assert!(balance.measure(strategy, seconds).expect("it exists"));
+        }
+        let loss = means[chosen] / least(means) - 1.0;
+        if piece < work.change {
+            lost += loss;
+            continue;
+        }
+        window.pop_front();
+        window.push_back(loss == 0.0);
+        if found.is_none() && window[0] && window.iter().filter(|&&is_best| is_best).count() >= 15 {
+            found = Some(piece - 19 - work.change);
+        }
+    }
+    Outcome { loss: lost / work.change.min(pieces) as f64, found: found.unwrap_or(u64::MAX) }
+}
+
+const NOISES: [Noise; 5] = [Noise::None, Noise::Normal(0.05), Noise::Normal(0.1), Noise::Normal(0.3), Noise::Spikes];
+
+/// 20 seeds of 10,000 pieces of work. The printed losses set the constants.
+#[test]
+fn stationary_work_loses_at_most_2_percent() {
+    let sets: [&[f64]; 9] = [
+        &[1.0, 1.0],
+        &[1.0, 1.05],
+        &[1.0, 1.15],
+        &[1.3, 1.0],
+        &[1.0, 2.0],
+        &[4.0, 1.0],
+        &[1.0, 20.0],
+        &[2.0, 1.0, 1.1],
+        &[3.0, 1.5, 1.2, 1.0, 1.3, 2.0, 8.0, 1.1],
+    ];
+    for noise in NOISES {
+        for means in sets {
+            for delay in [0, 3] {
+                let work = Work { before: means, after: means, change: 10_000, noise, delay };
+                let losses: Vec<f64> = (0..20).map(|seed| run(&work, Options::default(), seed, 10_000).loss).collect();
+                let mean = losses.iter().sum::<f64>() / 20.0;
+                let worst = losses.iter().copied().fold(0.0, f64::max);
+                println!("{noise:?} {means:?} delay {delay}: {:.2} %, worst {:.2} %", 100.0 * mean, 100.0 * worst);
+                // Eight strategies in noise that is three times the least difference are not told apart at once, and a
+                // hitch in the first durations misleads for a while.
+                let is_hard =
+                    matches!(noise, Noise::Spikes) || (means.len() == 8 && matches!(noise, Noise::Normal(0.3)));
+                let most = if is_hard { 0.025 } else { 0.02 };
+                assert!(mean <= most, "{noise:?} {means:?} {delay}: {mean}");
+            }
+        }
+    }
+}
+
+/// A strategy that becomes the best is in use within 40 pieces of work in 95 of 100 runs: two seconds at 20 frames a
+/// second.
+#[test]
+fn newly_better_strategy_is_found_within_40_pieces() {
+    // The strategy in use becomes slower, or another one becomes faster. Only a trial shows the latter.
+    let changes: [(&[f64], &[f64]); 6] = [
+        (&[1.0, 4.0], &[8.0, 4.0]),
+        (&[1.0, 4.0], &[2.0, 1.0]),
+        (&[1.0, 1.3], &[1.6, 1.3]),
+        (&[1.0, 1.3], &[1.0, 0.6]),
+        (&[1.0, 1.15], &[1.0, 0.8]),
+        (&[1.0, 2.0, 4.0, 1.5], &[3.0, 2.0, 0.5, 3.0]),
+    ];
+    for noise in [Noise::None, Noise::Normal(0.05), Noise::Normal(0.1)] {
+        for (before, after) in changes {
+            let work = Work { before, after, change: 2_000, noise, delay: 1 };
+            let mut found: Vec<u64> = (0..200).map(|seed| run(&work, Options::default(), seed, 4_000).found).collect();
+            found.sort_unstable();
+            println!(
+                "{noise:?} {before:?} to {after:?}: median {}, 95 % {}, worst {}",
+                found[100], found[190], found[199]
+            );
+            assert!(found[190] <= 40, "{noise:?} {before:?} {after:?}: {}", found[190]);
+        }
+    }
+}
+
+#[test]
+fn no_strategy_is_starved() {
+    let work = [1.0, 50.0];
+    let mut balance = Balance::new(Options::default()).expect("valid");
+    for _ in 0..40_000 {
+        let chosen = balance.choose();
+        balance.measure(chosen, work[chosen]).expect("it exists");
+    }
+    let [fast, slow] = [0, 1].map(|at| balance.strategy(at).expect("it exists"));
+    // 49 / 0.015 pieces between two trials.
+    assert!((8..=20).contains(&slow.chosen), "{slow:?}");
+    assert_eq!((fast.chosen + slow.chosen, balance.fastest()), (40_000, Some(0)));
+}
+
+#[test]
+fn table_has_the_published_shares() {
+    let recent = |seconds: f64| {
+        let mut recent = Recent::default();
+        (0..30).for_each(|_| recent.add(seconds));
+        recent
+    };
+    assert_eq!(table::share(&Recent::default(), &recent(1.0)), 0.5);
+    for (times, share) in [(1.0, 0.5), (1.14, 0.5), (1.16, 0.75), (1.29, 0.75), (1.31, 0.9), (1.51, 0.95), (9.0, 0.95)]
+    {
+        assert_eq!(table::share(&recent(2.0), &recent(2.0 * times)), share, "{times}");
+        assert!((table::share(&recent(2.0 * times), &recent(2.0)) - (1.0 - share)).abs() < 1e-12, "{times}");
+    }
+    // Of the last 20 durations alone.
+    let mut later = recent(9.0);
+    (0..20).for_each(|_| later.add(1.0));
+    assert_eq!(table::share(&later, &recent(1.0)), 0.5);
+    let work = Work { before: &[1.0, 4.0], after: &[], change: 20_000, noise: Noise::None, delay: 0 };
+    let loss = run(&work, Options { policy: Policy::Table, ..Options::default() }, 1, 20_000).loss;
+    assert!((0.13..0.17).contains(&loss), "5 % of 3 durations: {loss}");
+}
+
+#[test]
+fn invalid_options_and_durations_are_refused_or_ignored() {
+    let options = Options::default();
+    for (options, part) in [
+        (Options { strategies: 1, ..options }, "2 to 64"),
+        (Options { strategies: 65, ..options }, "2 to 64"),
+        (Options { strategies: 3, policy: Policy::Table, ..options }, "the table is for 2"),
+        (Options { trial_share: 0.0, ..options }, "above 0"),
+        (Options { trial_share: f64::NAN, ..options }, "above 0"),
+        (Options { trial_share: 1.5, ..options }, "up to 1"),
+    ] {
+        let why = Balance::new(options).expect_err(part);
+        assert_eq!(why.code(), Code::InvalidArgument);
+        assert!(why.sentence().contains(part), "{why}");
+    }
+    let mut balance = Balance::new(options).expect("valid");
+    for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3601.0, -f64::MIN_POSITIVE] {
+        assert!(!balance.measure(1, seconds).expect("it exists"), "{seconds}");
+    }
+    assert_eq!((balance.strategy(1).expect("it exists").ignored, balance.fastest()), (7, None));
+    assert_eq!(balance.measure(2, 1.0).expect_err("there are 2").code(), Code::InvalidArgument);
+    assert_eq!(balance.strategy(2), None);
+    // Least and greatest durations.
+    for seconds in [f64::MIN_POSITIVE, 3600.0, 1e-300, 3600.0, 5e-324] {
+        assert!(balance.measure(0, seconds).expect("it exists"));
+        assert!(balance.strategy(0).expect("it exists").mean.is_finite());
+        balance.choose();
+    }
+}
+
+#[test]
+fn unmeasured_strategies_share_the_work() {
+    let mut balance = Balance::new(Options { strategies: 3, ..Options::default() }).expect("valid");
+    let chosen: Vec<usize> = (0..9).map(|_| balance.choose()).collect();
+    assert_eq!(chosen, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    // One that is never measured is tried now and then.
+    let mut count = 0;
+    for _ in 0..2_000 {
+        let chosen = balance.choose();
+        count += u64::from(chosen == 2);
+        if chosen < 2 {
+            balance.measure(chosen, 0.001).expect("it exists");
+        }
+    }
+    assert!((5..60).contains(&count), "{count}");
+}
+
+#[test]
+fn restart_tries_every_strategy_soon() {
+    let mut balance = Balance::new(Options { strategies: 4, ..Options::default() }).expect("valid");
+    let spend = |balance: &mut Balance, means: [f64; 4], pieces: usize| {
+        (0..pieces)
+            .map(|_| {
+                let chosen = balance.choose();
+                balance.measure(chosen, means[chosen]).expect("it exists");
+                chosen
+            })
+            .collect::<Vec<_>>()
+    };
+    spend(&mut balance, [1.0, 4.0, 9.0, 5.0], 1_000);
+    assert_eq!(balance.fastest(), Some(0));
+    balance.restart();
+    let after = spend(&mut balance, [9.0, 4.0, 1.0, 5.0], 40);
+    assert!((0..4).all(|strategy| after.contains(&strategy)), "{after:?}");
+    assert_eq!((balance.fastest(), after[39]), (Some(2), 2));
+}
+
+#[test]
+fn only_creation_allocates_and_its_failure_is_a_result() {
+    let new = || Balance::new(Options { strategies: 5, ..Options::default() }).map(|_| ());
+    assert_eq!(with_failure(0, new).expect_err("no memory").code(), Code::OutOfMemory);
+    let mut balance = Balance::new(Options { strategies: 5, ..Options::default() }).expect("valid");
+    let count = allocations(|| {
+        for piece in 0..10_000 {
+            let chosen = balance.choose();
+            balance.measure(chosen, 1.0 + (piece % 7) as f64).expect("it exists");
+        }
+        balance.restart();
+    });
+    assert_eq!(count, 0);
+}
+
+proptest! {
+    /// The same calls give the same choices, whatever they are.
+    #[test]
+    fn choices_are_a_function_of_the_calls(
+        seed in any::<u64>(), strategies in 2..6_usize, is_table in any::<bool>(),
+        calls in prop::collection::vec((0..8_usize, prop::num::f64::ANY), 0..300),
+    ) {
+        let policy = if is_table && strategies == 2 { Policy::Table } else { Policy::Accounts };
+        let play = || {
+            let mut balance = Balance::new(Options { strategies, seed, policy, ..Options::default() }).expect("valid");
+            let mut choices = Vec::new();
+            for &(call, seconds) in &calls {
+                match call {
+                    0 => balance.restart(),
+                    1..4 => _ = balance.measure(call % strategies, seconds),
+                    4..6 => _ = balance.measure(call % strategies, seconds.abs().fract()),
+                    _ => choices.push(balance.choose()),
+                }
+            }
+            choices
+        };
+        let choices = play();
+        prop_assert!(choices.iter().all(|&choice| choice < strategies));
+        prop_assert_eq!(choices, play());
+    }
+}

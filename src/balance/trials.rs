@@ -1,0 +1,73 @@
+//! When a strategy that is not the fastest is tried.
+
+use super::tuning::{LOOKS, SPACING};
+
+/// Pays for the trials of a strategy. Amounts are seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Account {
+    amount: f64,
+    /// The next trial costs this many times what the strategy takes longer: 0.5 to 1.5, so that trials follow no rhythm of
+    /// the host's work.
+    jitter: f64,
+    last_trial: u64,
+    /// Trials in the beginning, which are not paid yet.
+    owed: u32,
+    /// Further trials on credit.
+    looks: u32,
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Self { amount: 0.0, jitter: 1.0, last_trial: 0, owed: 0, looks: 0 }
+    }
+}
+
+impl Account {
+    /// A decision's part of the trials' time. An account never has more than three trials cost.
+    pub fn earn(&mut self, part: f64, cost: f64) {
+        self.amount = (self.amount + part).min((3.0 * cost).max(self.amount));
+    }
+
+    /// A trial is made whose cost is not known yet.
+    pub fn owe(&mut self) {
+        self.owed = self.owed.saturating_add(1);
+    }
+
+    /// Pay what is owed, and owe no more than the credit.
+    pub fn settle(&mut self, cost: f64, credit: f64) {
+        if self.owed > 0 {
+            self.amount = (self.amount - f64::from(self.owed) * cost).max(-credit);
+            self.owed = 0;
+        }
+    }
+
+    /// Whether the strategy is to be tried now. It takes longer by `cost`.
+    pub fn is_due(&self, cost: f64, credit: f64, decision: u64) -> bool {
+        if self.looks > 0 {
+            return self.amount - cost >= -credit;
+        }
+        self.amount >= cost * self.jitter && decision - self.last_trial >= SPACING
+    }
+
+    /// A trial is made, which takes longer by `cost`.
+    pub fn pay(&mut self, cost: f64, jitter: f64) {
+        self.amount -= cost;
+        self.jitter = jitter;
+        self.looks = self.looks.saturating_sub(1);
+    }
+
+    /// The durations may be out of date: try the strategy soon, on credit.
+    pub fn look_again(&mut self) {
+        self.looks = LOOKS;
+    }
+
+    /// The strategy is chosen, for whatever reason.
+    pub fn tried(&mut self, decision: u64) {
+        self.last_trial = decision;
+    }
+
+    /// The decision in which the strategy was chosen last.
+    pub fn last_trial(&self) -> u64 {
+        self.last_trial
+    }
+}

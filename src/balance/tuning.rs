@@ -1,0 +1,39 @@
+//! The constants of the room. `cargo test --lib -- balance --nocapture` prints the losses and the times to find a better
+//! strategy that set them.
+
+/// Longest duration, in seconds: an hour. A longer one comes of a stopped process or a wrong clock.
+pub const LONGEST_SECONDS: f64 = 3600.0;
+/// Another strategy replaces the present one if it is faster by this share. Strategies that are equally fast would
+/// otherwise alternate with each duration.
+pub const MARGIN: f64 = 0.01;
+/// A strategy is looked at twice in the beginning unless it takes this many times as long as the fastest one.
+pub const SECOND_LOOK: f64 = 3.0;
+/// A strategy that was never measured is tried as if it took longer by this many durations of the fastest one.
+pub const UNKNOWN: f64 = 1.0;
+/// Decisions between two trials of a strategy that costs nothing to try.
+pub const SPACING: u64 = 10;
+/// Trials that follow a surprise at once, on credit.
+pub const LOOKS: u32 = 3;
+/// Most credit of a strategy, in durations of the fastest one.
+pub const CREDIT: f64 = 12.0;
+
+/// Most durations that a mean remembers. 200 to 1,000 lose the same; a longer memory finds slow drifts later.
+pub const MEMORY: f64 = 300.0;
+/// Durations before a change can be seen: fewer have no deviation.
+pub const SETTLED: u64 = 4;
+/// Before that, a duration of less than this share of the mean replaces it: the ones before had a hitch. Nothing makes
+/// work much shorter by chance.
+pub const HITCH: f64 = 0.5;
+/// Least deviation, as a share of the mean: clocks and caches are never steadier.
+pub const LEAST_DEVIATION: f64 = 0.03;
+/// A deviation before it is known, as a share of the mean, and how many durations it counts as.
+pub const USUAL_DEVIATION: f64 = 0.15;
+pub const USUAL_WEIGHT: f64 = 4.0;
+/// A duration counts as at most this many deviations from the mean, so that one hitch is no change.
+pub const MOST_DEVIATIONS: f64 = 4.0;
+/// Deviations that are forgiven at each duration: half of the least change that matters.
+pub const SLACK: f64 = 0.5;
+/// Sum of deviations that is a change. Noise without a change reaches it about once in 10,000 durations.
+pub const CHANGE: f64 = 10.4;
+/// Deviations of one duration that are a surprise: worth another look.
+pub const SURPRISE: f64 = 2.5;
