@@ -1,11 +1,20 @@
 // Pipelines of a client that was compiled with other headers than its library. MIT OR Apache-2.0.
 #include "client.h"
 
+#include <string>
+
 namespace abi {
 
 #if __has_include(<hobgoblin/pipeline.h>)
 
 namespace {
+
+/// A path in the client's own directory.
+std::string inside(const char* name) {
+    const char* const scratch = std::getenv("HOB_SCRATCH");
+    CHECK(scratch != nullptr);
+    return std::string(scratch) + "/" + name;
+}
 
 struct Driver {
     uint32_t compiled = 0, released = 0;
@@ -20,14 +29,14 @@ struct Driver {
     static void release(void* self) { ++static_cast<Driver*>(self)->released; }
 };
 
-hob_pipeline_library* create(Driver& driver, const char* directory, const char* recording = "") {
+hob_pipeline_library* create(Driver& driver, const std::string& directory, const std::string& recording = "") {
     Guarded<hob_pipeline_library_desc> desc;
     CHECK(desc->mode == HOB_PIPELINE_MODE_FAST);
     desc->project = text("game");
     desc->format = text("spirv");
     desc->version = text("1.0");
-    desc->directory = text(directory);
-    desc->recording = text(recording);
+    desc->directory = text(directory.c_str());
+    desc->recording = text(recording.c_str());
     desc->user_data = &driver;
     desc->compile = &Driver::compile;
     desc->release = &Driver::release;
@@ -77,22 +86,23 @@ void drive_states() {
 void drive_files(const hob_pipeline_desc* pipeline) {
 #ifdef HOB_PIPELINE_BUILD_NO_COMPUTE
     Driver driver;
-    std::remove("pipelines/run.rec.hobpipe");
-    hob_pipeline_library* library = create(driver, "", "pipelines/run.rec.hobpipe");
+    const std::string run = inside("run.rec.hobpipe"), key_file = inside("keys.csv"), stable_file = inside("run.hobstable");
+    const std::string cache_file = inside("game.hobpipe");
+    hob_pipeline_library* library = create(driver, "", run);
     hob_fingerprint key;
     CHECK_OK(hob_pipeline_library_add(library, pipeline, 3000, &key));
     hob_pipeline_library_destroy(library);
-    std::FILE* csv = std::fopen("pipelines/keys.csv", "w");
+    std::FILE* csv = std::fopen(key_file.c_str(), "w");
     CHECK(csv != nullptr);
     std::fprintf(csv, "%040d,5,\"a,b\"\n", 9);
     std::fclose(csv);
-    const hob_str recording = text("pipelines/run.rec.hobpipe"), keys = text("pipelines/keys.csv"), stable = text("pipelines/run.hobstable");
+    const hob_str recording = text(run.c_str()), keys = text(key_file.c_str());
     Guarded<hob_pipeline_expand_desc> expand;
     expand->recordings = &recording;
     expand->recording_count = 1;
     expand->keys = &keys;
     expand->key_count = 1;
-    expand->out = stable;
+    expand->out = text(stable_file.c_str());
     Guarded<hob_pipeline_expand_report> expanded;
     CHECK_OK(hob_pipeline_expand(expand.get(), expanded.get()));
     CHECK(expanded->pipelines == 1 && expanded->stable == 1 && expanded->bytes > 0);
@@ -101,7 +111,7 @@ void drive_files(const hob_pipeline_desc* pipeline) {
     build->format = text("spirv");
     build->keys = &keys;
     build->key_count = 1;
-    build->out = text("pipelines/game.hobpipe");
+    build->out = text(cache_file.c_str());
     Guarded<hob_pipeline_build_report> built;
     CHECK_OK(hob_pipeline_build(build.get(), built.get()));
     CHECK(built->compute == 1 && built->added_compute == 1 && built->bytes > 0);
@@ -124,11 +134,11 @@ void drive_pipeline() {
     pipeline->shader_count = 1;
     Driver driver;
     hob_fingerprint key;
-    hob_pipeline_library* library = create(driver, "pipelines");
+    hob_pipeline_library* library = create(driver, inside("pipelines"));
     CHECK_OK(hob_pipeline_library_add(library, pipeline.get(), 3000, &key));
     hob_pipeline_library_destroy(library);
 
-    library = create(driver, "pipelines");
+    library = create(driver, inside("pipelines"));
     CHECK(hob_pipeline_library_wait(library, &key, UINT64_MAX) == HOB_PIPELINE_STATE_READY);
     CHECK(hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY);
     Guarded<hob_pipeline_statistics> statistics;

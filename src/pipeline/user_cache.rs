@@ -99,6 +99,8 @@ pub struct UserCache {
     version: String,
     buffer: Vec<u8>,
     unrecorded: Vec<Name>,
+    /// Entries that could not be decoded, such as those of another version of this library. The next put replaces them.
+    unreadable: Vec<PipelineKey>,
 }
 
 impl UserCache {
@@ -108,7 +110,7 @@ impl UserCache {
         let options = Options { environment: Some(environment), ..options };
         let store = Store::open(io, directory, options)?;
         let version = try_string(version)?;
-        Ok(Self { store, environment, version, buffer: Vec::new(), unrecorded: Vec::new() })
+        Ok(Self { store, environment, version, buffer: Vec::new(), unrecorded: Vec::new(), unreadable: Vec::new() })
     }
 
     fn name(&self, key: &PipelineKey) -> Name {
@@ -134,7 +136,10 @@ impl UserCache {
                     each(&key, &entry)?;
                     loaded.entries += 1;
                 }
-                None => loaded.damaged += 1,
+                None => {
+                    try_push(&mut self.unreadable, key)?;
+                    loaded.damaged += 1;
+                }
             }
         }
         Ok(loaded)
@@ -166,7 +171,7 @@ impl UserCache {
     /// Store a pipeline. Returns false if it is there already, or too large for the limit of the disk.
     pub fn put(&mut self, key: &PipelineKey, entry: &UserEntry<'_>) -> Result<bool> {
         let name = self.name(key);
-        if self.store.contains(&name) {
+        if self.store.contains(&name) && !self.unreadable.contains(key) {
             return Ok(false);
         }
         self.record_uses()?;
@@ -177,6 +182,9 @@ impl UserCache {
         let mut buffer = std::mem::take(&mut self.buffer);
         let put = entry.encode(&mut buffer).and_then(|()| self.store.put(&name, entry.build_us, &buffer));
         self.buffer = buffer;
+        if put.as_ref().is_ok_and(|&put| put) {
+            self.unreadable.retain(|unreadable| unreadable != key);
+        }
         put
     }
 
@@ -421,6 +429,21 @@ mod tests {
             cache.store.put(&name, 0, bytes).expect("there is space");
         }
         assert_eq!(contents(&mut cache).1, Loaded { entries: 1, damaged: 3, ..Loaded::default() });
+    }
+
+    #[test]
+    fn entry_that_cannot_be_decoded_is_replaced() {
+        let disk = FaultDisk::default();
+        let mut cache = open(&disk, "1.0");
+        let name = cache.name(&description(2).borrow().key());
+        // Of a version of this library with another layout.
+        cache.store.put(&name, 0, &[LAYOUT + 1; 60]).expect("there is space");
+        drop(cache);
+        let mut cache = open(&disk, "1.0");
+        assert_eq!(contents(&mut cache).1, Loaded { damaged: 1, ..Loaded::default() });
+        put(&mut cache, 2);
+        drop(cache);
+        assert_eq!(contents(&mut open(&disk, "1.0")).1, Loaded { entries: 1, ..Loaded::default() });
     }
 
     proptest! {
