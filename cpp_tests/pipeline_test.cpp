@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -631,7 +632,51 @@ TEST("pipeline: recordings become the cache of a build whose shaders have change
     ENSURE(built.different == 18 && built.graphics == 18 && built.compute == 0 && built.skipped == 0 && built.bytes > 1000);
     ENSURE(hob::PipelineLibrary(options_for(driver)).open_cache(cache) == 18);
 
+    // No input is written, whatever its name is.
+    const std::string link = file("link"), same = file("same");
+    std::filesystem::create_symlink(recording, link);
+    std::filesystem::create_hard_link(old_keys, same);
+    for (const std::string& out : {recording, link, old_keys, same}) {
+        const auto size = std::filesystem::file_size(out);
+        const auto refused = hob::try_expand_pipelines(recordings, old_map, out);
+        ENSURE(refused.code() == HOB_RESULT_INVALID_ARGUMENT && std::strstr(refused.message(), "is the input") != nullptr);
+        ENSURE(std::filesystem::file_size(out) == size);
+    }
+    for (const std::string& out : {stable, new_keys}) {
+        const auto size = std::filesystem::file_size(out);
+        build.out = view(out);
+        ENSURE(hob::try_build_pipelines(build, files, new_map).code() == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(std::filesystem::file_size(out) == size);
+    }
+
+    // Two threads that write one file both write a whole one, also with the longest names.
+    constexpr std::size_t lengths[] = {8, 252, 253, 254, 255};
+    for (const std::size_t length : lengths) {
+        const std::string shared = file(std::string(length, 'x').c_str());
+        for (int round = 0; round < 10; ++round) {
+            const auto work = [&] {
+                auto desc = build;
+                desc.out = view(shared);
+                ENSURE(hob::build_pipelines(desc, files, new_map).bytes == built.bytes);
+                ENSURE(hob::PipelineLibrary(options_for(driver)).open_cache(shared) == 18);
+            };
+            std::thread other(work);
+            work();
+            other.join();
+            ENSURE(std::filesystem::file_size(shared) == built.bytes);
+        }
+    }
+
+    // A line that is too long is named with its file.
+    const std::string long_line = file("long.csv");
+    std::FILE* text = std::fopen(long_line.c_str(), "w");
+    ENSURE(text != nullptr && std::fputs(std::string(70000, 'a').c_str(), text) >= 0 && std::fclose(text) == 0);
+    const hob_str long_map[] = {view(long_line)};
+    const auto too_long = hob::try_expand_pipelines(recordings, long_map, file("other"));
+    ENSURE(too_long.code() == HOB_RESULT_LIMIT_EXCEEDED && std::strstr(too_long.message(), "long.csv") != nullptr);
+
     // A refusal has a sentence, and leaves the cache as it was.
+    build.out = view(cache);
     build.project = HOB_STR("other");
     const auto skipped = hob::try_build_pipelines(build, files, new_map);
     ENSURE(skipped.code() == HOB_RESULT_NOT_FOUND && std::strstr(skipped.message(), "'other'") != nullptr);
@@ -670,8 +715,12 @@ TEST("pipeline: a comparison cannot call the library, and a directory that is a 
     play(hob::PipelineLibrary(options_for(driver, directory.inside("pipelines"))), 0, 1);
     auto options = options_for(driver, directory.inside("pipelines"));
     hob_pipeline_library* handle = nullptr;
+    int refusals = 0;
     options.compare = [&](const hob_pipeline_mask&, const hob_pipeline_mask&) {
-        if (handle != nullptr) hob_pipeline_library_destroy(handle);
+        if (handle != nullptr) {
+            refusals += hob_pipeline_library_flush(handle) == HOB_RESULT_BUSY && last_error_has("comparison");
+            hob_pipeline_library_destroy(handle);
+        }
         return true;
     };
     {
@@ -679,7 +728,7 @@ TEST("pipeline: a comparison cannot call the library, and a directory that is a 
         handle = library.capi();
         library.set_masks(hob::pipeline_mask(3));
         handle = nullptr;
-        ENSURE(library.remaining() == 1);
+        ENSURE(refusals > 0 && library.remaining() == 1);
     }
     options.directory = directory.inside("file");
     std::FILE* file = std::fopen(options.directory.c_str(), "w");

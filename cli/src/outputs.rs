@@ -3,25 +3,20 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use same_file::is_same_file;
+use hobgoblin::store::is_same_file;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::{Failure, Result, shown};
 
 /// An error if `out` is one of the inputs: the same file, whatever its name is.
 pub fn check_is_no_input<'a>(out: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
-    match inputs.into_iter().find(|input| is_same(out, input)) {
+    match inputs.into_iter().find(|input| is_same_file(out, input)) {
         None => Ok(()),
         Some(input) => {
             let (out, input) = (shown(out), shown(input));
             Err(Failure::Usage(format!("'{out}' is the input '{input}': name another file to write")))
         }
     }
-}
-
-/// Whether two paths lead to one file. A missing file is the same under equal paths alone.
-pub fn is_same(one: &Path, other: &Path) -> bool {
-    is_same_file(one, other).unwrap_or(one == other)
 }
 
 /// A file that cannot be written.

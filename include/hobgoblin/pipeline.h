@@ -704,24 +704,25 @@ typedef struct hob_pipeline_library_desc {
     hob_str secret;
     /// Passed to the callbacks.
     void *user_data;
-    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may block.
-    /// Several may run at once, on the threads that work for the library. It may call the library, but not destroy it.
+    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may
+    /// block. Several may run at once, on the threads that work for the library. It may call the library, but not
+    /// destroy it.
     uint32_t (*compile)(void *user_data, const hob_pipeline_job *job);
     /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. A
     /// library without anything to compile never calls it: see hob_pipeline_library_get_remaining. May be NULL.
     void (*completed)(void *user_data);
-    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. It must always give the same answer.
-    /// Calls of the library inside it return HOB_RESULT_BUSY. NULL: without `dimensions` a pipeline is selected if
-    /// `(mask & current) == current`. With them it is selected if each field has the value of the current mask, or that is
-    /// 0.
+    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. It must always give the same
+    /// answer. Inside it, all functions of this library return HOB_RESULT_BUSY, also those without a handle. NULL:
+    /// without `dimensions` a pipeline is selected if `(mask & current) == current`. With them it is selected if each
+    /// field has the value of the current mask, or that is 0.
     uint32_t (*compare)(void *user_data, const hob_pipeline_mask *mask, const hob_pipeline_mask *current);
-    /// Called exactly once, after the last of the other callbacks and before hob_pipeline_library_destroy returns. May be
-    /// NULL.
+    /// Called exactly once, after the last of the other callbacks and before hob_pipeline_library_destroy returns. May
+    /// be NULL.
     void (*release)(void *user_data);
     /// The first current mask. NULL: no bits, which select all pipelines.
     const hob_pipeline_mask *mask;
-    /// The first precompile mask. NULL: no bits, which select all pipelines, so HOB_PIPELINE_MODE_PRECOMPILE compiles all
-    /// of them fast.
+    /// The first precompile mask, for HOB_PIPELINE_MODE_PRECOMPILE. NULL: no bits, which select all pipelines, so that
+    /// mode compiles all of them fast.
     const hob_pipeline_mask *precompile_mask;
     /// The first mode. Default HOB_PIPELINE_MODE_FAST; 0 is HOB_PIPELINE_MODE_PAUSED.
     hob_pipeline_mode mode;
@@ -729,20 +730,23 @@ typedef struct hob_pipeline_library_desc {
     hob_pipeline_order order;
     /// HOB_PIPELINE_NO_USER_CACHE and the like. Default 0.
     uint32_t flags;
-    /// Strikes that ban a pipeline. Default 2. UINT32_MAX: no bans. A compile gives a strike if the process crashes during
-    /// it, calls abort() or _exit(), or is ended by a signal, such as SIGKILL or SIGTERM. A call of exit() gives none. A
-    /// successful compile takes one strike back.
+    /// Strikes that ban a pipeline. Default 2. UINT32_MAX: no bans. A compile gives a strike if the process crashes
+    /// during it, calls abort() or _exit(), or is ended by a signal, such as SIGKILL or SIGTERM. A call of exit() gives
+    /// none. A successful compile takes one strike back.
     uint32_t ban_at;
-    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. The time ends at the
-    /// newest use before this start, so a wrong clock removes nothing, and an old pipeline is removed one start later.
-    /// Default 30 days. UINT32_MAX: no limit.
+    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. The time ends at
+    /// the newest use before this start, so a wrong clock removes nothing, and an old pipeline is removed one start
+    /// later. Default 30 days. UINT32_MAX: no limit.
     uint32_t max_age_seconds;
-    /// Threads that compile at the same time: each gets the time of the mode. The budget of
-    /// hob_pipeline_library_begin_frame is for all of them together. 1 to 256, default 1.
+    /// Number of threads that compile at the same time.
+    /// Those are the host's in hob_pipeline_library_compile, and one of the executor, whose background runs one task at
+    /// a time. No thread is created. Each gets the time of the mode. The budget of hob_pipeline_library_begin_frame is
+    /// for all of them together. 1 to 256, default 1.
     uint32_t workers;
     /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
     uint64_t disk_limit;
-    /// The named fields of masks; copied. Recordings and the user's cache keep them. Default NULL: masks have no fields.
+    /// The named fields of masks; copied. Recordings and the user's cache keep them. Default NULL: masks have no
+    /// fields.
     const hob_pipeline_dimension *dimensions;
     /// Bytes from one field to the next: sizeof(hob_pipeline_dimension). Default 0: its first released size.
     size_t dimension_stride;
@@ -756,15 +760,16 @@ typedef struct hob_pipeline_library_desc {
 ///     hob_pipeline_library *library = NULL;
 ///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording that
-/// cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid.
-/// HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
+/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording
+/// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is
+/// invalid. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_create(
     const hob_pipeline_library_desc *desc, hob_pipeline_library **out_library);
 
 /// Destroys a library, after writing the pipelines that wait: this may wait for files.
-/// NULL is allowed. Waits for compiles that are running. Must not be called inside a callback. Threads: no call on it may
-/// run on another thread.
+/// NULL is allowed. Waits for compiles that are running. Unlike other handles, it is not destroyed inside its own
+/// callbacks: the call does nothing there, and hob_last_error says so. Threads: no call on it may run on another
+/// thread.
 HOB_EXPERIMENTAL_API void hob_pipeline_library_destroy(hob_pipeline_library *library);
 
 // ---- Experimental: The frame -----------------------------------------------------------------------------------------
@@ -788,18 +793,18 @@ typedef enum hob_pipeline_state {
 } hob_pipeline_state;
 
 /// Begins a frame: allows the next batch of compiles.
-/// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a burden
-/// that a hob_goblin chose. UINT64_MAX: the limit of the mode. 0: only pipelines that are needed now are compiled. A build
-/// cannot be interrupted: one that takes longer is paid back by later frames.
+/// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a
+/// burden that a hob_goblin chose. UINT64_MAX: the limit of the mode. 0: only pipelines that are needed now are
+/// compiled. A build cannot be interrupted: one that takes longer is paid back by later frames.
 ///
 /// Waits for nothing. Allocates only to post a task to the background when there is work. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_begin_frame(
     const hob_pipeline_library *library, uint64_t budget_us);
 
 /// Uses a pipeline in this frame, and returns its state.
-/// Only HOB_PIPELINE_STATE_READY can be drawn with.
-/// A pipeline that is not ready is compiled before all others, in every mode. One look-up: no lock, no allocation and no
-/// file, except at the first use of a pipeline. Returns HOB_PIPELINE_STATE_UNKNOWN after a failure, such as a NULL key.
+/// Only HOB_PIPELINE_STATE_READY can be drawn with. A pipeline that is not ready is compiled before all others, in
+/// every mode. One look-up. The first use of a pipeline may also take a lock and allocate. No use waits for a file.
+/// Returns HOB_PIPELINE_STATE_UNKNOWN after a failure, such as a NULL key.
 ///
 ///     if (hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY) draw(&key);
 ///
@@ -808,9 +813,11 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_use(
     const hob_pipeline_library *library, const hob_fingerprint *key);
 
 /// Adds a pipeline that the host has built itself, because it was not ready.
-/// It is ready from now on, counts as used in this frame with the current mask, and is kept for the next start. `build_us`
-/// is the time of the build in microseconds, or 0. `out_key`, which may be NULL, receives the key. Errors as for
-/// hob_pipeline_get_key. Threads: shared.
+/// It is ready from now on, counts as used in this frame with the current mask, and is kept for the next start.
+/// `build_us` is the time of the build in microseconds, or 0. `out_key`, which may be NULL, receives the key.
+///
+/// A banned pipeline is ready in this run only: a log line says so, and the next start bans it again, unless
+/// hob_pipeline_library_forget lifts the ban. Errors as for hob_pipeline_get_key. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_add(
     const hob_pipeline_library *library, const hob_pipeline_desc *pipeline, uint64_t build_us,
     hob_fingerprint *out_key);
@@ -824,15 +831,15 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_compile(
 
 /// Waits up to `timeout_us` microseconds until a pipeline has a final state, and returns its state then.
 /// This thread compiles it, unless another one does already; that takes as long as the build. With
-/// hob_pipeline_library_request other threads compile it. If the host cancels the compile, or inside a compile, the state
-/// is returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
+/// hob_pipeline_library_request other threads compile it. If the host cancels the compile, or inside a compile, the
+/// state is returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_wait(
     const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t timeout_us);
 
 /// Requests a pipeline, and waits up to `timeout_us` microseconds for other threads that compile it.
-/// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after the
-/// wait. `timeout_us` 0, or a call inside a compile: the state is returned at once. Without an executor or threads in
-/// hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
+/// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after
+/// the wait. `timeout_us` 0, or a call inside a compile: the state is returned at once. Without an executor or threads
+/// in hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_request(
     const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t timeout_us);
 
@@ -1018,13 +1025,15 @@ typedef struct hob_pipeline_expand_desc {
     size_t recording_stride;
     /// Number of recordings.
     size_t recording_count;
-    /// Paths of the key maps of that build: `*.hobkeys`, or `*.csv` with the lines `hash,stage,key`.
+    /// Paths of the key maps of that build: `*.hobkeys`, or CSV if the name ends in `.csv`.
+    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, a decimal number or nothing, and at
+    /// most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be the first one: it is skipped.
     const hob_str *keys;
     /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
     size_t key_stride;
     /// Number of key maps.
     size_t key_count;
-    /// Path of the stable file. An existing file is replaced when the new one is complete.
+    /// Path of the stable file, which must not be an input. An existing file is replaced when the new one is complete.
     hob_str out;
 } hob_pipeline_expand_desc;
 
@@ -1058,9 +1067,13 @@ typedef struct hob_pipeline_expand_report {
 /// held in part only, but CSV files as a whole.
 /// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
-/// HOB_RESULT_UNSUPPORTED: a recording is of another game, format, API, version, or set of mask dimensions than the
-/// first one. HOB_RESULT_NOT_FOUND: no pipeline has keys for all its shaders. HOB_RESULT_MALFORMED: a file is damaged as
-/// a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before. Threads: any.
+/// HOB_RESULT_INVALID_ARGUMENT: `out` is an input, also under another name. HOB_RESULT_UNSUPPORTED: a recording is of
+/// another game, format, API, version, or set of mask dimensions (hob_pipeline_library_desc.dimensions) than the first
+/// one.
+///
+/// HOB_RESULT_LIMIT_EXCEEDED: a line of a CSV file has more than 64 KiB, or a list more than 1048576 paths.
+/// HOB_RESULT_NOT_FOUND: no pipeline has keys for all its shaders. HOB_RESULT_MALFORMED: a file is damaged as a whole.
+/// HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_expand(
     const hob_pipeline_expand_desc *desc, hob_pipeline_expand_report *out_report);
 
@@ -1096,7 +1109,7 @@ typedef struct hob_pipeline_build_desc {
     size_t key_stride;
     /// Number of key maps.
     size_t key_count;
-    /// Path of the cache. An existing file is replaced when the new one is complete.
+    /// Path of the cache, which must not be an input. An existing file is replaced when the new one is complete.
     hob_str out;
     /// Most pipelines that one stable pipeline becomes, if several shaders share a key. Default 64.
     uint32_t combinations;
@@ -1117,7 +1130,7 @@ typedef struct hob_pipeline_build_report {
     uint64_t files;
     /// Stable files that were merged already.
     uint64_t repeated;
-    /// Stable files of another game, format, API, or set of mask dimensions. They are not used.
+    /// Stable files of another game, format, API, or set of hob_pipeline_library_desc.dimensions. They are not used.
     uint64_t skipped;
     /// Stable pipelines in the files.
     uint64_t stable;
@@ -1131,7 +1144,7 @@ typedef struct hob_pipeline_build_report {
     uint64_t different;
     /// Compute pipelines that were added.
     uint64_t added_compute;
-    /// Filtered out: the vertex shader has another vertex format elsewhere.
+    /// Filtered out: most pipelines of the vertex shader have another vertex format. After a tie all are kept.
     uint64_t inconsistent;
     /// Filtered out: no vertex attributes, and the vertex shader has some elsewhere.
     uint64_t empty;
@@ -1152,13 +1165,13 @@ typedef struct hob_pipeline_build_report {
 } hob_pipeline_build_report;
 
 /// Makes the cache that ships with a build of the game: hob_pipeline_library_open_cache opens it.
-/// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name the
-/// first rejected pipelines. `out_report` may be NULL.
+/// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name
+/// the first rejected pipelines. `out_report` may be NULL.
 ///
-/// HOB_RESULT_NOT_FOUND: stable files were given, and none of their graphics pipelines could be built, or
-/// nothing at all. HOB_RESULT_MALFORMED: a file
-/// is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before.
-/// Threads: any.
+/// HOB_RESULT_INVALID_ARGUMENT: `out` is an input, also under another name, or a name is invalid.
+/// HOB_RESULT_LIMIT_EXCEEDED: as for hob_pipeline_expand. HOB_RESULT_NOT_FOUND: stable files were given, and none of
+/// their graphics pipelines could be built, or nothing at all. HOB_RESULT_MALFORMED: a file is damaged as a whole.
+/// HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_build(
     const hob_pipeline_build_desc *desc, hob_pipeline_build_report *out_report);
 

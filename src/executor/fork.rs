@@ -4,6 +4,7 @@
 //! returns at once. The caller returns when all started helpers have ended and no other can start. The pool or the
 //! host's job system ensures the latter.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -70,7 +71,7 @@ impl<'a> Fork<'a> {
 
     fn take_blocks(&self, worker: usize) {
         let _inside = Inside::block();
-        let context = Context { worker, queue: None };
+        let context = Context { worker, queue: None, rests: Cell::new(0) };
         while let Some(block) = self.take() {
             fault_point!("executor.block");
             (self.body)(&context, block);

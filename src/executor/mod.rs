@@ -54,6 +54,7 @@ mod loom_tests;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -197,6 +198,8 @@ pub struct Statistics {
 pub struct Context<'a> {
     worker: usize,
     queue: Option<&'a TaskQueue>,
+    /// Tasks posted by [`post_rest`](Self::post_rest).
+    rests: Cell<usize>,
 }
 
 impl Context<'_> {
@@ -211,6 +214,14 @@ impl Context<'_> {
         let queue =
             self.queue.ok_or_else(|| error!(Unsupported, "a block cannot post by its context: use the executor"))?;
         queue.post(priority, name, || Ok(task))
+    }
+
+    /// [`post`](Self::post) the remaining work of this task. A pump that runs this task may run the rest, too, within
+    /// its budget. So work in small pieces is as fast as work in one piece, and tasks of higher priority come between.
+    pub fn post_rest(&self, task: Task, priority: Priority, name: &str) -> Result<()> {
+        self.post(task, priority, name)?;
+        self.rests.set(self.rests.get() + 1);
+        Ok(())
     }
 
     /// Whether the executor is being destroyed. A long task should then end.
@@ -300,7 +311,7 @@ impl Executor {
     }
 
     /// Run background tasks on this thread. Returns the number of tasks that ran. Stops at the end of the budget, or
-    /// after as many tasks as waited at the start. A task starts while any budget remains, and is never interrupted. No
+    /// after as many tasks as waited at the start, and the [rests](Context::post_rest) of those. A task starts while any budget remains, and is never interrupted. No
     /// task starts while another thread runs one of the same queue. From inside a block or a task:
     /// [`Code::Busy`](crate::base::Code::Busy).
     pub fn pump(&self, budget: Duration) -> Result<usize> {

@@ -5,6 +5,7 @@
 //! run or dropped under the queue's lock.
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::c_void;
 
@@ -123,11 +124,11 @@ impl TaskQueue {
         Ok(())
     }
 
-    /// Run the next task unless the queue is empty or another task runs. Returns whether it ran one.
-    pub fn run_next(&self) -> bool {
-        let Some(next) = lock(&self.0.state).take() else { return false };
-        self.run(next.task);
-        true
+    /// Run the next task unless the queue is empty or another task runs. Returns how many tasks it left as its
+    /// [rest](Context::post_rest), or `None` if no task ran.
+    pub fn run_next(&self) -> Option<usize> {
+        let next = lock(&self.0.state).take()?;
+        Some(self.run(next.task))
     }
 
     /// Take a turn from the host: one task runs for it. If a task runs already, the thread that runs it takes this turn
@@ -150,11 +151,12 @@ impl TaskQueue {
         state.owed = 0;
     }
 
-    fn run(&self, task: Task) {
+    /// Returns the number of tasks that this one left as its [rest](Context::post_rest).
+    fn run(&self, task: Task) -> usize {
         let mut task = Some(task);
+        let context = Context { worker: 0, queue: Some(self), rests: Cell::new(0) };
         let outcome = {
             let _inside = Inside::task(self.address());
-            let context = Context { worker: 0, queue: Some(self) };
             (self.0.enclosure)(&mut || {
                 fault_point!("executor.task");
                 if let Some(task) = task.take() {
@@ -173,6 +175,7 @@ impl TaskQueue {
         }
         drop(state);
         self.0.changed.notify_all();
+        context.rests.get()
     }
 
     /// The main loop of the queue's built-in thread.
@@ -189,16 +192,23 @@ impl TaskQueue {
         }
     }
 
-    /// Run tasks until `budget` is used up, at most as many as waited at the start. Returns the number that ran.
+    /// Run tasks until `budget` is used up, at most as many as waited at the start and their rests. Returns the number
+    /// that ran.
     pub fn pump(&self, budget: &Deadline) -> usize {
-        let most = lock(&self.0.state).waiting();
-        (0..most).take_while(|_| !budget.is_over() && self.run_next()).count()
+        let mut most = lock(&self.0.state).waiting();
+        let mut count = 0;
+        while count < most && !budget.is_over() {
+            let Some(rests) = self.run_next() else { break };
+            count += 1;
+            most += rests;
+        }
+        count
     }
 
     /// Run and await tasks until the queue is empty and idle. Returns false if the deadline passes first.
     pub fn wait_idle(&self, deadline: &Deadline) -> bool {
         loop {
-            while !deadline.is_over() && self.run_next() {}
+            while !deadline.is_over() && self.run_next().is_some() {}
             let state = lock(&self.0.state);
             if state.running.is_none() && state.waiting() == 0 {
                 return true;

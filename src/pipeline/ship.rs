@@ -1,7 +1,7 @@
 //! Files to files, as build tools call them: recordings are expanded, stable files built.
 //!
 //! The command-line tool and the C API share these loops. `step` is called after each file, for progress bars; its error
-//! ends the work, and the file at `out` is as before. Key maps are read last, because only a part of their lines is wanted.
+//! ends the work, and the file at `out` is as before. `out` is never one of the inputs. Key maps are read last, because only a part of their lines is wanted.
 //!
 //! Recordings are merged from the largest file to the smallest one. So of two files of one run the longer one counts: the
 //! other is a copy that was made while the game ran.
@@ -16,6 +16,18 @@ use super::recording::Recording;
 use super::stable::{Expanded, Expansion, StableFile};
 use crate::base::{Error, error, try_push};
 use crate::store::io::SharedIo;
+use crate::store::is_same_file;
+
+/// An error if `out` is one of the inputs: the same file, whatever its name is.
+pub fn check_is_no_input<'a>(out: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Error> {
+    match inputs.into_iter().find(|input| is_same_file(out, input)) {
+        None => Ok(()),
+        Some(input) => {
+            let (out, input) = (out.display(), input.display());
+            Err(error!(InvalidArgument, "'{out}' is the input '{input}': name another file to write"))
+        }
+    }
+}
 
 /// The recordings of an expansion, in the order in which they are merged.
 pub struct Recordings {
@@ -52,6 +64,7 @@ impl Recordings {
         out: &Path,
         mut step: impl FnMut() -> Result<(), E>,
     ) -> Result<(Expanded, KeyMap), E> {
+        check_is_no_input(out, self.paths.iter().map(|(_, path)| path).chain(keys))?;
         let mut expansion: Option<Expansion> = None;
         for (_, path) in &self.paths {
             let recording = Recording::open(io, path)?;
@@ -92,6 +105,7 @@ impl Shipment<'_> {
         out: &Path,
         mut step: impl FnMut() -> Result<(), E>,
     ) -> Result<(BuildReport, KeyMap), E> {
+        check_is_no_input(out, self.stable.iter().chain(self.keys))?;
         let mut wanted = self.options.wanted();
         for path in self.stable {
             Build::want(&StableFile::open(io, path)?, &mut wanted)?;

@@ -43,6 +43,8 @@ struct DiskState {
     processes: u64,
     nonce: u64,
     space: Option<u64>,
+    /// A directory, or a file, that has no space.
+    full: Option<PathBuf>,
     /// Greatest length of a file, if there is one.
     longest: Option<u64>,
     /// Most bytes of all files, in whole blocks.
@@ -171,6 +173,11 @@ impl FaultDisk {
     /// Set the bytes that still fit on the disk; `None` is unlimited.
     pub fn set_space(&self, space: Option<u64>) {
         self.state().space = space;
+    }
+
+    /// Set a directory, or a file, that has no space; `None`: there is space everywhere.
+    pub fn set_full(&self, path: Option<&str>) {
+        self.state().full = path.map(PathBuf::from);
     }
 
     /// Set the most bytes that all files may take, in whole blocks; `None` is unlimited.
@@ -594,7 +601,11 @@ impl File for FaultFile {
         let fate = self.io.change()?;
         let all: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
         let mut state = self.io.disk.state();
-        let room = state.space.unwrap_or(u64::MAX);
+        let is_full = state
+            .full
+            .as_ref()
+            .is_some_and(|full| state.names.iter().any(|(path, &inode)| inode == self.inode && path.starts_with(full)));
+        let room = if is_full { 0 } else { state.space.unwrap_or(u64::MAX) };
         let dies = matches!(fate, Fate::Dies);
         // A process that dies writes two thirds; the fraction is arbitrary.
         let mut fits =

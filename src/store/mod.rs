@@ -91,6 +91,7 @@ mod posix;
 mod presence;
 pub(crate) mod process_locks;
 mod read;
+mod same;
 mod segment;
 mod snapshot;
 #[cfg(test)]
@@ -110,6 +111,7 @@ pub use index::Name;
 pub use log::{LONGEST_RECORD, LogKind, LogPosition, LogReader, LogRecord, LogScan, LogWriter};
 pub use maintain::Maintained;
 pub use read::Buffer;
+pub use same::is_same_file;
 pub use write::Value;
 
 use format::Checks;

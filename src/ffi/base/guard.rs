@@ -123,7 +123,9 @@ static INSTALL: Once = Once::new();
 
 #[cold]
 fn barred() -> hob_result {
-    report(&error!(Busy, "a host file function called the library, which waits for that function: make the call later"))
+    let sentence =
+        "a file function or a comparison of the host called the library, which waits for it: make the call later";
+    report(&error!(Busy, "{sentence}"))
 }
 
 /// Converts a caught panic to a result code.

@@ -46,9 +46,11 @@ pub extern "C" fn hob_executor_post(
 }
 
 /// Runs waiting background tasks on this thread until `budget_us` microseconds are used up.
-/// 0 runs no task; UINT64_MAX: no limit. A task starts before the budget is used up, and is never interrupted. Tasks
-/// that are posted meanwhile wait for the next pump. No task starts while another thread runs one. The clock is the
-/// clock hook's, or the operating system's. `*out_ran` receives the number of tasks that ran; `out_ran` may be NULL.
+/// 0 runs no task; UINT64_MAX: no limit. A task starts before the budget is used up, and is never interrupted. No task
+/// starts while another thread runs one. The clock is the clock hook's, or the operating system's. `*out_ran` receives
+/// the number of tasks that ran; `out_ran` may be NULL.
+///
+/// Tasks that are posted meanwhile wait for the next pump. Only pipeline libraries go on while their frame allows.
 ///
 ///     hob_executor_pump(executor, 500, NULL); /* each frame: half a millisecond */
 ///

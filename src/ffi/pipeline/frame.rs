@@ -41,9 +41,9 @@ impl From<State> for hob_pipeline_state {
 }
 
 /// Begins a frame: allows the next batch of compiles.
-/// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a burden
-/// that a hob_goblin chose. UINT64_MAX: the limit of the mode. 0: only pipelines that are needed now are compiled. A build
-/// cannot be interrupted: one that takes longer is paid back by later frames.
+/// `budget_us` is the time that they may take in this frame on all threads together, in microseconds: for instance a
+/// burden that a hob_goblin chose. UINT64_MAX: the limit of the mode. 0: only pipelines that are needed now are
+/// compiled. A build cannot be interrupted: one that takes longer is paid back by later frames.
 ///
 /// Waits for nothing. Allocates only to post a task to the background when there is work. Threads: shared.
 #[entry(shared, experimental)]
@@ -55,9 +55,9 @@ pub extern "C" fn hob_pipeline_library_begin_frame(library: *const hob_pipeline_
 }
 
 /// Uses a pipeline in this frame, and returns its state.
-/// Only HOB_PIPELINE_STATE_READY can be drawn with.
-/// A pipeline that is not ready is compiled before all others, in every mode. One look-up: no lock, no allocation and no
-/// file, except at the first use of a pipeline. Returns HOB_PIPELINE_STATE_UNKNOWN after a failure, such as a NULL key.
+/// Only HOB_PIPELINE_STATE_READY can be drawn with. A pipeline that is not ready is compiled before all others, in
+/// every mode. One look-up. The first use of a pipeline may also take a lock and allocate. No use waits for a file.
+/// Returns HOB_PIPELINE_STATE_UNKNOWN after a failure, such as a NULL key.
 ///
 ///     if (hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY) draw(&key);
 ///
@@ -72,9 +72,11 @@ pub extern "C" fn hob_pipeline_library_use(
 }
 
 /// Adds a pipeline that the host has built itself, because it was not ready.
-/// It is ready from now on, counts as used in this frame with the current mask, and is kept for the next start. `build_us`
-/// is the time of the build in microseconds, or 0. `out_key`, which may be NULL, receives the key. Errors as for
-/// hob_pipeline_get_key. Threads: shared.
+/// It is ready from now on, counts as used in this frame with the current mask, and is kept for the next start.
+/// `build_us` is the time of the build in microseconds, or 0. `out_key`, which may be NULL, receives the key.
+///
+/// A banned pipeline is ready in this run only: a log line says so, and the next start bans it again, unless
+/// hob_pipeline_library_forget lifts the ban. Errors as for hob_pipeline_get_key. Threads: shared.
 #[entry(shared, nullable(out_key), experimental)]
 pub extern "C" fn hob_pipeline_library_add(
     library: *const hob_pipeline_library,
@@ -110,8 +112,8 @@ pub extern "C" fn hob_pipeline_library_compile(
 
 /// Waits up to `timeout_us` microseconds until a pipeline has a final state, and returns its state then.
 /// This thread compiles it, unless another one does already; that takes as long as the build. With
-/// hob_pipeline_library_request other threads compile it. If the host cancels the compile, or inside a compile, the state
-/// is returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
+/// hob_pipeline_library_request other threads compile it. If the host cancels the compile, or inside a compile, the
+/// state is returned at once. HOB_PIPELINE_STATE_UNKNOWN: no cache has it. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_wait(
     library: *const hob_pipeline_library,
@@ -124,9 +126,9 @@ pub extern "C" fn hob_pipeline_library_wait(
 }
 
 /// Requests a pipeline, and waits up to `timeout_us` microseconds for other threads that compile it.
-/// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after the
-/// wait. `timeout_us` 0, or a call inside a compile: the state is returned at once. Without an executor or threads in
-/// hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
+/// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after
+/// the wait. `timeout_us` 0, or a call inside a compile: the state is returned at once. Without an executor or threads
+/// in hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
 #[entry(shared, experimental)]
 #[must_use]
 pub extern "C" fn hob_pipeline_library_request(

@@ -157,26 +157,27 @@ pub struct hob_pipeline_library_desc {
     pub secret: hob_str,
     /// Passed to the callbacks.
     pub user_data: *mut c_void,
-    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may block.
-    /// Several may run at once, on the threads that work for the library. It may call the library, but not destroy it.
+    /// Compiles a pipeline, and returns a hob_pipeline_built; another number counts as failed. Must be set. It may
+    /// block. Several may run at once, on the threads that work for the library. It may call the library, but not
+    /// destroy it.
     pub compile: Option<extern "C" fn(user_data: *mut c_void, job: *const hob_pipeline_job) -> u32>,
     /// All selected pipelines were compiled, or have failed. Called by the thread that compiled the last one. A
     /// library without anything to compile never calls it: see hob_pipeline_library_get_remaining. May be NULL.
     pub completed: Option<extern "C" fn(user_data: *mut c_void)>,
-    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. It must always give the same answer.
-    /// Calls of the library inside it return HOB_RESULT_BUSY. NULL: without `dimensions` a pipeline is selected if
-    /// `(mask & current) == current`. With them it is selected if each field has the value of the current mask, or that is
-    /// 0.
+    /// Compares a mask of a pipeline with the current one: not 0 selects the pipeline. It must always give the same
+    /// answer. Inside it, all functions of this library return HOB_RESULT_BUSY, also those without a handle. NULL:
+    /// without `dimensions` a pipeline is selected if `(mask & current) == current`. With them it is selected if each
+    /// field has the value of the current mask, or that is 0.
     pub compare: Option<
         extern "C" fn(user_data: *mut c_void, mask: *const hob_pipeline_mask, current: *const hob_pipeline_mask) -> u32,
     >,
-    /// Called exactly once, after the last of the other callbacks and before hob_pipeline_library_destroy returns. May be
-    /// NULL.
+    /// Called exactly once, after the last of the other callbacks and before hob_pipeline_library_destroy returns. May
+    /// be NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
     /// The first current mask. NULL: no bits, which select all pipelines.
     pub mask: *const hob_pipeline_mask,
-    /// The first precompile mask. NULL: no bits, which select all pipelines, so HOB_PIPELINE_MODE_PRECOMPILE compiles all
-    /// of them fast.
+    /// The first precompile mask, for HOB_PIPELINE_MODE_PRECOMPILE. NULL: no bits, which select all pipelines, so that
+    /// mode compiles all of them fast.
     pub precompile_mask: *const hob_pipeline_mask,
     /// The first mode. Default HOB_PIPELINE_MODE_FAST; 0 is HOB_PIPELINE_MODE_PAUSED.
     #[initial(hob_pipeline_mode::Fast)]
@@ -185,24 +186,27 @@ pub struct hob_pipeline_library_desc {
     pub order: hob_pipeline_order,
     /// HOB_PIPELINE_NO_USER_CACHE and the like. Default 0.
     pub flags: u32,
-    /// Strikes that ban a pipeline. Default 2. UINT32_MAX: no bans. A compile gives a strike if the process crashes during
-    /// it, calls abort() or _exit(), or is ended by a signal, such as SIGKILL or SIGTERM. A call of exit() gives none. A
-    /// successful compile takes one strike back.
+    /// Strikes that ban a pipeline. Default 2. UINT32_MAX: no bans. A compile gives a strike if the process crashes
+    /// during it, calls abort() or _exit(), or is ended by a signal, such as SIGKILL or SIGTERM. A call of exit() gives
+    /// none. A successful compile takes one strike back.
     #[default(2)]
     pub ban_at: u32,
-    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. The time ends at the
-    /// newest use before this start, so a wrong clock removes nothing, and an old pipeline is removed one start later.
-    /// Default 30 days. UINT32_MAX: no limit.
+    /// Pipelines of the user's cache that were not used for this many seconds are removed at create. The time ends at
+    /// the newest use before this start, so a wrong clock removes nothing, and an old pipeline is removed one start
+    /// later. Default 30 days. UINT32_MAX: no limit.
     #[default(30 * 24 * 60 * 60)]
     pub max_age_seconds: u32,
-    /// Threads that compile at the same time: each gets the time of the mode. The budget of
-    /// hob_pipeline_library_begin_frame is for all of them together. 1 to 256, default 1.
+    /// Number of threads that compile at the same time.
+    /// Those are the host's in hob_pipeline_library_compile, and one of the executor, whose background runs one task at
+    /// a time. No thread is created. Each gets the time of the mode. The budget of hob_pipeline_library_begin_frame is
+    /// for all of them together. 1 to 256, default 1.
     #[default(1)]
     pub workers: u32,
     /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
     #[default(64 << 20)]
     pub disk_limit: u64,
-    /// The named fields of masks; copied. Recordings and the user's cache keep them. Default NULL: masks have no fields.
+    /// The named fields of masks; copied. Recordings and the user's cache keep them. Default NULL: masks have no
+    /// fields.
     pub dimensions: *const hob_pipeline_dimension,
     /// Bytes from one field to the next: sizeof(hob_pipeline_dimension). Default 0: its first released size.
     pub dimension_stride: usize,
@@ -216,9 +220,9 @@ pub struct hob_pipeline_library_desc {
 ///     hob_pipeline_library *library = NULL;
 ///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording that
-/// cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is invalid.
-/// HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
+/// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording
+/// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is
+/// invalid. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
 #[entry(any, experimental)]
 #[must_use]
 pub extern "C" fn hob_pipeline_library_create(
@@ -246,8 +250,9 @@ pub extern "C" fn hob_pipeline_library_create(
 }
 
 /// Destroys a library, after writing the pipelines that wait: this may wait for files.
-/// NULL is allowed. Waits for compiles that are running. Must not be called inside a callback. Threads: no call on it may
-/// run on another thread.
+/// NULL is allowed. Waits for compiles that are running. Unlike other handles, it is not destroyed inside its own
+/// callbacks: the call does nothing there, and hob_last_error says so. Threads: no call on it may run on another
+/// thread.
 #[entry(destroy, experimental)]
 pub extern "C" fn hob_pipeline_library_destroy(library: *mut hob_pipeline_library) {
     library.read(|cell| cell.0.as_ref().map_or(Ok(()), |library| library.close()))?;

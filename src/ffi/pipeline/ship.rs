@@ -39,13 +39,15 @@ pub struct hob_pipeline_expand_desc {
     pub recording_stride: usize,
     /// Number of recordings.
     pub recording_count: usize,
-    /// Paths of the key maps of that build: `*.hobkeys`, or `*.csv` with the lines `hash,stage,key`.
+    /// Paths of the key maps of that build: `*.hobkeys`, or CSV if the name ends in `.csv`.
+    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, a decimal number or nothing, and at
+    /// most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be the first one: it is skipped.
     pub keys: *const hob_str,
     /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
     pub key_stride: usize,
     /// Number of key maps.
     pub key_count: usize,
-    /// Path of the stable file. An existing file is replaced when the new one is complete.
+    /// Path of the stable file, which must not be an input. An existing file is replaced when the new one is complete.
     pub out: hob_str,
 }
 
@@ -82,9 +84,13 @@ pub struct hob_pipeline_expand_report {
 /// held in part only, but CSV files as a whole.
 /// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
-/// HOB_RESULT_UNSUPPORTED: a recording is of another game, format, API, version, or set of mask dimensions than the
-/// first one. HOB_RESULT_NOT_FOUND: no pipeline has keys for all its shaders. HOB_RESULT_MALFORMED: a file is damaged as
-/// a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before. Threads: any.
+/// HOB_RESULT_INVALID_ARGUMENT: `out` is an input, also under another name. HOB_RESULT_UNSUPPORTED: a recording is of
+/// another game, format, API, version, or set of mask dimensions (hob_pipeline_library_desc.dimensions) than the first
+/// one.
+///
+/// HOB_RESULT_LIMIT_EXCEEDED: a line of a CSV file has more than 64 KiB, or a list more than 1048576 paths.
+/// HOB_RESULT_NOT_FOUND: no pipeline has keys for all its shaders. HOB_RESULT_MALFORMED: a file is damaged as a whole.
+/// HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before. Threads: any.
 #[entry(any, nullable(out_report), experimental)]
 pub extern "C" fn hob_pipeline_expand(
     desc: *const hob_pipeline_expand_desc,
@@ -151,7 +157,7 @@ pub struct hob_pipeline_build_desc {
     pub key_stride: usize,
     /// Number of key maps.
     pub key_count: usize,
-    /// Path of the cache. An existing file is replaced when the new one is complete.
+    /// Path of the cache, which must not be an input. An existing file is replaced when the new one is complete.
     pub out: hob_str,
     /// Most pipelines that one stable pipeline becomes, if several shaders share a key. Default 64.
     #[default(64)]
@@ -176,7 +182,7 @@ pub struct hob_pipeline_build_report {
     pub files: u64,
     /// Stable files that were merged already.
     pub repeated: u64,
-    /// Stable files of another game, format, API, or set of mask dimensions. They are not used.
+    /// Stable files of another game, format, API, or set of hob_pipeline_library_desc.dimensions. They are not used.
     pub skipped: u64,
     /// Stable pipelines in the files.
     pub stable: u64,
@@ -190,7 +196,7 @@ pub struct hob_pipeline_build_report {
     pub different: u64,
     /// Compute pipelines that were added.
     pub added_compute: u64,
-    /// Filtered out: the vertex shader has another vertex format elsewhere.
+    /// Filtered out: most pipelines of the vertex shader have another vertex format. After a tie all are kept.
     pub inconsistent: u64,
     /// Filtered out: no vertex attributes, and the vertex shader has some elsewhere.
     pub empty: u64,
@@ -211,13 +217,13 @@ pub struct hob_pipeline_build_report {
 }
 
 /// Makes the cache that ships with a build of the game: hob_pipeline_library_open_cache opens it.
-/// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name the
-/// first rejected pipelines. `out_report` may be NULL.
+/// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name
+/// the first rejected pipelines. `out_report` may be NULL.
 ///
-/// HOB_RESULT_NOT_FOUND: stable files were given, and none of their graphics pipelines could be built, or
-/// nothing at all. HOB_RESULT_MALFORMED: a file
-/// is damaged as a whole. HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before.
-/// Threads: any.
+/// HOB_RESULT_INVALID_ARGUMENT: `out` is an input, also under another name, or a name is invalid.
+/// HOB_RESULT_LIMIT_EXCEEDED: as for hob_pipeline_expand. HOB_RESULT_NOT_FOUND: stable files were given, and none of
+/// their graphics pipelines could be built, or nothing at all. HOB_RESULT_MALFORMED: a file is damaged as a whole.
+/// HOB_RESULT_IO: a file cannot be read or written. After an error the file at `out` is as before. Threads: any.
 #[entry(any, nullable(out_report), experimental)]
 pub extern "C" fn hob_pipeline_build(
     desc: *const hob_pipeline_build_desc,

@@ -150,6 +150,9 @@ impl KeyMapBuilder {
             Err(why) if why.code() == Code::Malformed => {
                 Err(error!(Malformed, "'{}', {}", path.display(), why.sentence()))
             }
+            Err(why) if why.code() == Code::LimitExceeded => {
+                Err(error!(LimitExceeded, "'{}', {}", path.display(), why.sentence()))
+            }
             added => added.map(|_| ()),
         }
     }

@@ -88,10 +88,11 @@ impl Known {
         })
     }
 
-    /// Set the source of a pipeline. False if it has one.
+    /// Set the source of a pipeline. False if it has one. A cache may list a pipeline that the host has built.
     pub fn set_origin(&self, index: u32, origin: Origin) -> bool {
         let Some(fact) = self.facts.get(index as usize) else { return false };
-        let set = |flags: u8| (flags & ORIGIN == 0).then_some(flags | origin as u8);
+        let may_set = |old: u8| old == 0 || (old == Origin::Host as u8 && origin != Origin::Host);
+        let set = |flags: u8| may_set(flags & ORIGIN).then_some(flags & !ORIGIN | origin as u8);
         fact.flags.fetch_update(Relaxed, Relaxed, set).is_ok()
     }
 

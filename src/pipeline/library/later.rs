@@ -118,9 +118,8 @@ impl LaterSums {
         self.has_new_masks
     }
 
-    /// Put sums into `batch`, as many as it has room for, of the pipelines from `from` on that `may_write`. Returns the
-    /// pipeline after them.
-    pub fn next(&mut self, from: usize, batch: &mut Vec<Later>, may_write: impl Fn(u32) -> bool) -> usize {
+    /// Put sums into `batch`, as many as it has room for, of the pipelines from `from` on. Returns the pipeline after them.
+    pub fn next(&mut self, from: usize, batch: &mut Vec<Later>) -> usize {
         batch.clear();
         self.has_new_masks &= from > 0;
         for (index, counted) in self.list.iter().enumerate().skip(from) {
@@ -128,23 +127,29 @@ impl LaterSums {
             if batch.capacity() - batch.len() < sums().count() {
                 return index;
             }
-            if may_write(index as u32) {
-                batch.extend(sums().map(|&Sum { mask: number, is_noted, times }| {
-                    let mask = self.masks[usize::from(number)];
-                    Later { index: index as u32, times, mask, is_new_mask: !is_noted, number }
-                }));
-            }
+            batch.extend(sums().map(|&Sum { mask: number, is_noted, times }| {
+                let mask = self.masks[usize::from(number)];
+                Later { index: index as u32, times, mask, is_new_mask: !is_noted, number }
+            }));
         }
         self.list.len()
     }
 
-    /// These sums are written: subtract them.
-    pub fn written(&mut self, batch: &[Later]) {
+    /// The user's cache has these masks.
+    pub fn kept(&mut self, batch: &[Later]) {
+        self.change(batch, |sum, _| sum.is_noted = true);
+    }
+
+    /// These sums are recorded: subtract them.
+    pub fn recorded(&mut self, batch: &[Later]) {
+        self.change(batch, |sum, later| sum.times -= later.times);
+    }
+
+    fn change(&mut self, batch: &[Later], mut change: impl FnMut(&mut Sum, &Later)) {
         for later in batch {
             let sums = &mut self.list[later.index as usize].sums;
             if let Ok(at) = sums.binary_search_by_key(&later.number, |sum| sum.mask) {
-                sums[at].times -= later.times;
-                sums[at].is_noted = true;
+                change(&mut sums[at], later);
             }
         }
     }

@@ -50,7 +50,7 @@ use crate::base::{
 use crate::executor::Executor;
 use crate::quarantine::{self, Quarantine};
 use crate::store::io::SharedIo;
-use crate::store::{self};
+use crate::store::{self, io_error};
 
 use coverage::Counters;
 pub use coverage::Coverage;
@@ -169,6 +169,7 @@ impl Core {
         let mask = precompile.masks.regular.0.map(AtomicU64::new);
         let precompiler = Precompiler::new(precompile)?;
         let (mut quarantine, mut cache, mut unusable) = (None, None, None);
+        let mut why_not_kept = None;
         let is_read_only = store.read_only;
         if let Some(directory) = directory {
             let bans = quarantine::Options {
@@ -178,6 +179,10 @@ impl Core {
                 ..quarantine::Options::at((store.now)())
             };
             quarantine = Some(Quarantine::open_on(io.clone(), &try_path_join(&directory, "quarantine")?, bans)?);
+            if keeps_user_cache && !is_read_only {
+                let made = io.create_directory(&directory).map_err(|why| io_error("create", &directory, &why));
+                why_not_kept = made.err();
+            }
             if keeps_user_cache {
                 cache = match UserCache::open(
                     io.clone(),
@@ -218,7 +223,7 @@ impl Core {
             precompiler,
             known: Known::default(),
             io,
-            saving: Saving::new(cache, is_read_only)?,
+            saving: Saving::new(cache, is_read_only, why_not_kept)?,
             unusable,
             quarantine,
             compiler: options.compiler,
@@ -411,8 +416,9 @@ impl Core {
     /// Write what waits to be kept, on this thread, and wait for the disk. An error also if the directory cannot be used.
     pub fn flush(&self) -> Result<()> {
         self.saving.count_uses(&self.known, self.precompiler.len(), self.mask())?;
-        self.save()?;
-        self.saving.flush()?;
+        // A failure of one file does not keep the other one from the disk.
+        let (saved, flushed) = (self.save(), self.saving.flush());
+        saved.and(flushed)?;
         match &self.unusable {
             Some(why) if !self.saving.is_read_only() => Err(error!(Io, "{why}")),
             _ => Ok(()),
@@ -516,8 +522,16 @@ impl Library {
             build_us,
             sightings: &[],
         };
+        let is_banned = self.state(&key) == State::Banned;
         let (index, _) = self.known.add(&self.precompiler, &planned, description)?;
         self.precompiler.settle(&key, State::Ready)?;
+        if is_banned {
+            let name = Start(&key);
+            host_log(
+                Level::Warning,
+                format_args!("the host built the banned pipeline {name}: it is ready, and banned at the next start"),
+            );
+        }
         let was_used = !self.known.note_first_use(index, frame);
         self.known.set_build_us(index, build_us);
         if !was_used {
@@ -527,8 +541,7 @@ impl Library {
         let origin = self.known.origin(index);
         self.counters.built_by_host(origin, was_used, build_us);
         if origin.is_none() && self.known.set_origin(index, Origin::Host) {
-            let number = u32::from_le_bytes([key.0[0], key.0[1], key.0[2], key.0[3]]);
-            host_log(Level::Info, format_args!("new {} pipeline {number}", description.kind.name()));
+            host_log(Level::Info, format_args!("new {} pipeline {}", description.kind.name(), Start(&key)));
             self.saving.save(index, mask);
             self.serve();
         } else if !was_used {
@@ -656,6 +669,15 @@ impl fmt::Display for DimensionNames<'_> {
             write!(to, "{}{name}:{width}", if at > 0 { " " } else { "" })?;
         }
         Ok(())
+    }
+}
+
+/// The first 8 hexadecimal digits of a key, which find it in lists of the tools.
+struct Start<'a>(&'a PipelineKey);
+
+impl fmt::Display for Start<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.0[..4].iter().try_for_each(|byte| write!(to, "{byte:02x}"))
     }
 }
 

@@ -245,6 +245,39 @@ fn background_compiles_and_saves_without_a_call() {
 }
 
 #[test]
+fn pump_compiles_what_the_frame_allows() {
+    let driver = driver();
+    let executor = Executor::new(executor::Options::default()).expect("no thread");
+    let library = opened(Options { executor: Some(executor.clone()), ..options(&driver) }, 201);
+    let mut frames = 0;
+    while library.precompiler().counts().remaining() > 0 {
+        library.begin_frame(None);
+        let before = driver.count();
+        executor.pump(Duration::MAX).expect("not inside");
+        assert!(driver.count() - before <= 50);
+        frames += 1;
+    }
+    // 50 a frame, unless the machine stands still for longer than the frame allows.
+    assert!(frames < 100, "{frames}");
+    // The budget of a pump ends between two pieces.
+    add_shipped(&library, 220);
+    library.begin_frame(None);
+    assert_eq!(executor.pump(Duration::ZERO).expect("not inside"), 0);
+}
+
+#[test]
+fn cache_that_is_opened_after_the_host_built_its_pipeline_counts_it() {
+    let driver = driver();
+    let library = opened(options(&driver), 0);
+    library.add(description(3).borrow(), 1).expect("memory");
+    add_shipped(&library, 5);
+    add_shipped(&library, 5);
+    assert_eq!((library.coverage().opened, library.coverage().unknown), (5, 1));
+    library.add(description(3).borrow(), 1).expect("memory");
+    assert_eq!(library.coverage().missed, 0);
+}
+
+#[test]
 fn closed_library_calls_the_host_no_more() {
     let driver = driver();
     let executor = Executor::new(executor::Options::default()).expect("no thread");
@@ -269,6 +302,39 @@ fn unwritable_directory_is_a_problem_but_no_failure() {
     assert!(library.problem().is_none());
     drop(library);
     assert_eq!(Library::open(on(&disk, &driver)).expect("it opens").1.entries, 1);
+}
+
+#[test]
+fn file_that_cannot_be_written_costs_the_other_one_nothing() {
+    use crate::pipeline::recording::{Recorded, Recording};
+    for (full, other) in [("runs/a.rec.hobpipe", "cache"), ("cache", "runs/a.rec.hobpipe")] {
+        let (disk, driver) = (FaultDisk::default(), driver());
+        disk.write(Path::new("runs/other"), b"");
+        let recorded = || Options { recording: Some("runs/a.rec.hobpipe".into()), ..on(&disk, &driver) };
+        let library = opened(recorded(), 100);
+        disk.set_full(Some(full));
+        (0..100).for_each(|number| _ = library.use_pipeline(&key(number)));
+        library.set_masks(masks(7)).expect("memory");
+        (0..200).for_each(|number| _ = library.add(description(number).borrow(), 1).expect("memory"));
+        let why = library.flush().expect_err("a file is full");
+        assert_eq!(why.code(), Code::Io);
+        let problem = library.problem().expect("a file is full");
+        assert!(problem.as_str().contains(full) && !problem.as_str().contains(other), "{problem}");
+        drop(library);
+        disk.set_full(None);
+        let kept = Library::open(on(&disk, &driver)).expect("it opens").1.entries;
+        let mut found = 0;
+        let run = Recording::open(&share(disk.process()).unwrap(), Path::new("runs/a.rec.hobpipe"));
+        if let Ok(run) = run {
+            run.for_each(|record| {
+                found += usize::from(matches!(record, Recorded::First(_)));
+                Ok(())
+            })
+            .expect("it is read");
+        }
+        let (of_cache, of_recording) = if other == "cache" { (100, 0) } else { (0, 200) };
+        assert_eq!((kept, found), (of_cache, of_recording), "{full} is full");
+    }
 }
 
 #[test]
@@ -484,6 +550,25 @@ fn banned_pipeline_that_no_cache_has_is_still_banned() {
     assert_eq!(library.use_pipeline(&key(0)), State::Banned);
     assert_eq!(library.wait(&key(0), Duration::MAX), State::Banned);
     assert_eq!(library.use_pipeline(&key(1)), State::Unknown);
+    // The host built it all the same: for this run.
+    library.add(description(0).borrow(), 1).expect("memory");
+    assert_eq!(library.use_pipeline(&key(0)), State::Ready);
+    drop(library);
+    assert_eq!(opened(on(&disk, &driver), 1).use_pipeline(&key(0)), State::Banned);
+}
+
+#[test]
+fn directory_that_cannot_be_made_is_a_problem_from_the_begin() {
+    let driver = driver();
+    let file = std::env::temp_dir().join(format!("hobgoblin-no-parent-{}", std::process::id()));
+    std::fs::write(&file, b"").expect("there is space");
+    let library = opened(Options { directory: Some(file.join("cache")), ..options(&driver) }, 0);
+    assert!(library.problem().is_some());
+    if cfg!(target_os = "linux") {
+        let library = opened(Options { directory: Some("/proc/nope".into()), ..options(&driver) }, 0);
+        assert!(library.problem().is_some());
+    }
+    std::fs::remove_file(&file).expect("it is there");
 }
 
 #[test]

@@ -234,7 +234,7 @@ impl Core {
         if goes_on && core.has_work() && !core.workers.is_posted.swap(true, AcqRel) {
             let door = door.clone();
             let task = try_task(|| move |context: &Context<'_>| Self::work_in_background(&door, context));
-            if task.and_then(|task| context.post(task, Priority::Low, TASK)).is_err() {
+            if task.and_then(|task| context.post_rest(task, Priority::Low, TASK)).is_err() {
                 core.workers.is_posted.store(false, Release);
             }
         }

@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hobgoblin::pipeline::{Identity, PipelineKey};
+use hobgoblin::store::is_same_file;
 use serde::Serialize;
 use tokio::time::sleep;
 
@@ -41,7 +42,7 @@ use crate::cache::source::SecretFile;
 use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::numbers::{count, decimal};
-use crate::outputs::{check_is_no_input, is_same};
+use crate::outputs::check_is_no_input;
 use crate::progress::Progress;
 use crate::report::{Report, table};
 use bans::{Ban, Bans, Directory};
@@ -144,7 +145,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Replayed> {
         check_is_no_input(file, caches.iter().chain([&arguments.builder]).chain(arguments.secret.path()))?;
     }
     if let Some((bans, state)) = arguments.bans.as_ref().zip(arguments.state.as_ref())
-        && is_same(bans, state)
+        && is_same_file(bans, state)
     {
         return Err(Failure::Usage("--bans and --state name the same file: name two files".into()));
     }
