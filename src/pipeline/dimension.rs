@@ -17,7 +17,7 @@ pub const MAX_WIDTH: u32 = 64;
 pub struct Dimension {
     /// Its name, such as `quality`.
     pub name: String,
-    /// Bits from the end of the one before: 1 to [`MAX_WIDTH`].
+    /// Bits from the end of the one before: 1 to 64.
     pub width: u32,
 }
 

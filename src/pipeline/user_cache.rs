@@ -104,7 +104,7 @@ pub struct UserCache {
 }
 
 impl UserCache {
-    /// Open the cache in a directory, for an [environment](Identity::environment) of the game, and its version for messages.
+    /// Open the cache in a directory, for an [environment](crate::pipeline::Identity::environment) of the game, and its version for messages.
     /// A missing directory is created by the first [`put`](Self::put).
     pub fn open(io: SharedIo, directory: &Path, environment: u64, version: &str, options: Options) -> Result<Self> {
         let options = Options { environment: Some(environment), ..options };

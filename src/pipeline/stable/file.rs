@@ -222,7 +222,7 @@ impl StableFile {
         self.log.length()
     }
 
-    /// When some of the runs used its pipelines first, by [`short_key`](crate::pipeline::files::short_key). Damaged
+    /// When some of the runs used its pipelines first, by the first 8 bytes of their keys. Damaged
     /// timelines are skipped.
     pub fn timelines(&self) -> Result<Timelines<u64>> {
         let mut timelines = Timelines::default();
