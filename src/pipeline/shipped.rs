@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::build::PIPELINE;
 use super::files::{
-    BUILT, Cursor, HEAD, KINDS, TIMELINE, Timelines, get_description, get_dimensions, get_identity, get_uses, short_key,
+    BUILT, Cursor, HEAD, KINDS, Timelines, get_description, get_dimensions, get_identity, get_uses, short_key,
 };
 use super::precompile::Sighting;
 use super::{DescriptionRef, Dimension, Identity, PipelineKey, ShaderRef, UseData};
@@ -147,15 +147,8 @@ impl Shipped {
 
     /// When some of the runs used its pipelines first. Damaged timelines are skipped.
     pub fn sightings(&self) -> Result<Sightings> {
-        let mut timelines = Timelines::default();
-        self.log.for_each(|record, payload| {
-            if record.kind == TIMELINE {
-                timelines.read(record, payload)?;
-            }
-            Ok(record.kind != PIPELINE)
-        })?;
         let mut list = Vec::new();
-        for timeline in timelines.iter() {
+        for timeline in Timelines::of(&self.log, PIPELINE)?.iter() {
             let [a, b, c, d, ..] = timeline.run;
             let recording = u32::from_le_bytes([a, b, c, d]);
             list.try_reserve(timeline.uses.len())?;

@@ -16,7 +16,7 @@ use crate::pipeline::{Identity, Mask, MaskSet};
 use crate::store::LogKind;
 
 pub use table::{Row, Table};
-pub use timeline::{TIMELINE, Timelines, short_key};
+pub use timeline::{Timelines, short_key};
 pub use wire::{Cursor, get_description, get_uses, put_description, put_text, put_uses};
 
 /// A file of one run.

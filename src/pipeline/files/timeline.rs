@@ -8,7 +8,7 @@ use crate::base::{Result, try_push};
 use crate::pipeline::PipelineKey;
 use crate::pipeline::files::Cursor;
 use crate::pipeline::precompile::MAX_SIGHTINGS;
-use crate::store::{LogRecord, LogWriter};
+use crate::store::{LogReader, LogRecord, LogWriter};
 
 /// Kind of a record with a timeline, in stable files and built caches. Timelines stand before all pipelines.
 pub const TIMELINE: u8 = 3;
@@ -127,6 +127,18 @@ impl Timelines<u64> {
             key[..run.len()].copy_from_slice(run);
             log.push(&LogRecord { kind: TIMELINE, key, ..LogRecord::default() }, payload)
         })
+    }
+
+    /// Those of a file, which stand before its pipelines, of the kind `pipeline`. Damaged ones are skipped.
+    pub fn of(log: &LogReader, pipeline: u8) -> Result<Self> {
+        let mut timelines = Self::default();
+        log.for_each(|record, payload| {
+            if record.kind == TIMELINE {
+                timelines.read(record, payload)?;
+            }
+            Ok(record.kind != pipeline)
+        })?;
+        Ok(timelines)
     }
 
     /// Add a record. False: its payload is invalid.

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::base::{Result, error, try_format, try_string};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::pipeline::files::{
-    Cursor, Dimension, HEAD, KINDS, STABLE, TIMELINE, Timelines, UseData, check_dimensions, get_dimensions,
-    get_identity, get_uses, put_dimensions, put_text, put_uses,
+    Cursor, Dimension, HEAD, KINDS, STABLE, Timelines, UseData, check_dimensions, get_dimensions, get_identity,
+    get_uses, put_dimensions, put_text, put_uses,
 };
 use crate::pipeline::{Identity, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema};
 use crate::store::io::SharedIo;
@@ -225,14 +225,7 @@ impl StableFile {
     /// When some of the runs used its pipelines first, by the first 8 bytes of their keys. Damaged
     /// timelines are skipped.
     pub fn timelines(&self) -> Result<Timelines<u64>> {
-        let mut timelines = Timelines::default();
-        self.log.for_each(|record, payload| {
-            if record.kind == TIMELINE {
-                timelines.read(record, payload)?;
-            }
-            Ok(record.kind != PIPELINE)
-        })?;
-        Ok(timelines)
+        Timelines::of(&self.log, PIPELINE)
     }
 
     /// Pass all pipelines to `each`, with their encoded form. Damaged ones are skipped and counted.
