@@ -689,8 +689,10 @@ typedef struct hob_pipeline_library_desc {
     /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
     hob_str directory;
     /// A new file that records this run for the next build of the game. Default empty: no recording.
-    /// It gets the pipelines at their first use, and how often they are used with the first 256 masks of the run. An
-    /// existing file is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe".
+    /// It gets the pipelines at their first use, and how often they are used with the first 256 masks of the run; uses
+    /// with further masks are not counted. The executor's background writes first uses. Without an executor, and for
+    /// counts of uses, hob_pipeline_library_flush and hob_pipeline_library_destroy write. An existing file is an error,
+    /// so give each run its own name: "runs/20261125-1.rec.hobpipe".
     hob_str recording;
     /// The driver and device, which bans belong to. NULL: unknown.
     const hob_environment *environment;
@@ -892,9 +894,13 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_remaining_of(
     const hob_pipeline_library *library, const hob_pipeline_mask *mask, uint32_t *out_remaining);
 
 /// Compiles a pipeline again that is ready, failed or banned.
-/// `key` NULL: all that are ready, for instance after the device was lost. They wait as if the caches had just been opened.
-/// A ban is lifted, and its strikes are forgotten. `out_count`, which may be NULL, receives the number of pipelines: 0 if
-/// there is no such pipeline. One that is being compiled is not affected.
+/// A ban is lifted, and its strikes are forgotten; with HOB_PIPELINE_READ_ONLY for this run only. `out_count`, which may
+/// be NULL, receives the number of pipelines: 0 if there is no such pipeline.
+///
+/// `key` NULL: all that are ready, for instance after the device was lost. Failed and banned ones stay so. They wait as
+/// if the caches had just been opened, and their next use requests them again.
+///
+/// A compile that is running is not affected: on a lost device, return HOB_PIPELINE_BUILT_CANCELLED from it.
 ///
 /// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory; its state stays. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_forget(
@@ -954,8 +960,9 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_remove_group(
     const hob_pipeline_library *library, hob_pipeline_group_id group);
 
 /// Decides how to draw the object of a group in this frame.
-/// The first call for a group that is not ready requests its missing pipelines. With HOB_PIPELINE_POLICY_WAIT the call
-/// waits up to `timeout_us` microseconds for other threads that compile; otherwise it takes no lock and waits for nothing.
+/// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten. With
+/// HOB_PIPELINE_POLICY_WAIT the call waits up to `timeout_us` microseconds for other threads that compile, but not inside
+/// a compile; otherwise it takes no lock and waits for nothing.
 ///
 /// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
 ///

@@ -116,9 +116,13 @@ pub extern "C" fn hob_pipeline_library_get_remaining_of(
 }
 
 /// Compiles a pipeline again that is ready, failed or banned.
-/// `key` NULL: all that are ready, for instance after the device was lost. They wait as if the caches had just been opened.
-/// A ban is lifted, and its strikes are forgotten. `out_count`, which may be NULL, receives the number of pipelines: 0 if
-/// there is no such pipeline. One that is being compiled is not affected.
+/// A ban is lifted, and its strikes are forgotten; with HOB_PIPELINE_READ_ONLY for this run only. `out_count`, which may
+/// be NULL, receives the number of pipelines: 0 if there is no such pipeline.
+///
+/// `key` NULL: all that are ready, for instance after the device was lost. Failed and banned ones stay so. They wait as
+/// if the caches had just been opened, and their next use requests them again.
+///
+/// A compile that is running is not affected: on a lost device, return HOB_PIPELINE_BUILT_CANCELLED from it.
 ///
 /// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory; its state stays. Threads: shared.
 #[entry(shared, nullable(key, out_count), experimental)]

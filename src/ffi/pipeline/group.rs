@@ -89,8 +89,9 @@ pub extern "C" fn hob_pipeline_library_remove_group(
 }
 
 /// Decides how to draw the object of a group in this frame.
-/// The first call for a group that is not ready requests its missing pipelines. With HOB_PIPELINE_POLICY_WAIT the call
-/// waits up to `timeout_us` microseconds for other threads that compile; otherwise it takes no lock and waits for nothing.
+/// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten. With
+/// HOB_PIPELINE_POLICY_WAIT the call waits up to `timeout_us` microseconds for other threads that compile, but not inside
+/// a compile; otherwise it takes no lock and waits for nothing.
 ///
 /// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
 ///

@@ -142,8 +142,10 @@ pub struct hob_pipeline_library_desc {
     /// program cache. A path: on Unix any bytes without NUL, elsewhere UTF-8.
     pub directory: hob_str,
     /// A new file that records this run for the next build of the game. Default empty: no recording.
-    /// It gets the pipelines at their first use, and how often they are used with the first 256 masks of the run. An
-    /// existing file is an error, so give each run its own name: "runs/20261125-1.rec.hobpipe".
+    /// It gets the pipelines at their first use, and how often they are used with the first 256 masks of the run; uses
+    /// with further masks are not counted. The executor's background writes first uses. Without an executor, and for
+    /// counts of uses, hob_pipeline_library_flush and hob_pipeline_library_destroy write. An existing file is an error,
+    /// so give each run its own name: "runs/20261125-1.rec.hobpipe".
     pub recording: hob_str,
     /// The driver and device, which bans belong to. NULL: unknown.
     pub environment: *const hob_environment,

@@ -17,6 +17,8 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `options` | [`Options`] |
+//! | `opening` | the user's cache and shipped caches are opened |
 //! | `known` | facts about each pipeline: description, origin, first use |
 //! | `work` | compiling on a worker, and in the background |
 //! | `saving` | the user's cache and the recording, written in the background |
@@ -26,6 +28,8 @@
 mod coverage;
 mod known;
 mod later;
+mod opening;
+mod options;
 mod saving;
 #[cfg(test)]
 mod tests;
@@ -33,65 +37,25 @@ mod work;
 
 use std::fmt;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::precompile::{self, Entry, Precompiler, Sighting, State};
-use super::recording::{Recorder, RunInfo};
-use super::{
-    DescriptionRef, Dimension, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan, UserCache, check_dimensions,
-    copy_dimensions,
-};
+use super::{DescriptionRef, Dimension, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan};
 use crate::base::{
-    Code, Id, Level, Result, Shared, SharedDyn, Text, error, host_log, thread_number, try_collect, try_path_join,
-    try_push, try_string, try_to_vec,
+    Id, Level, Result, Shared, SharedDyn, Text, error, host_log, thread_number, try_collect, try_push, try_to_vec,
 };
-use crate::executor::Executor;
-use crate::quarantine::{self, Quarantine};
+use crate::quarantine::Quarantine;
 use crate::store::io::SharedIo;
-use crate::store::{self, io_error};
 
 use coverage::Counters;
 pub use coverage::Coverage;
 use known::{Known, Origin};
+pub use options::Options;
 use saving::Saving;
 pub use work::{Built, Compiler};
 use work::{Door, Workers};
-
-/// Longest version of a game, in bytes.
-const MAX_VERSION: usize = 1024;
-
-/// Options of a library.
-pub struct Options {
-    /// The game, its shader format and the graphics API.
-    pub identity: Identity,
-    /// The version of the game: the user's cache of another version is not used.
-    pub version: String,
-    /// The environment of bans: the driver and device. See [`Environment::id`](crate::fingerprint::Environment::id).
-    pub environment: u64,
-    /// The dimensions of masks. Empty: masks are the host's own. See
-    /// [`compare_dimensions`](crate::pipeline::compare_dimensions).
-    pub dimensions: Vec<Dimension>,
-    /// The precompiler.
-    pub precompile: precompile::Options,
-    /// The file system of all files.
-    pub io: SharedIo,
-    /// Directory of the user's cache and of bans. `None`: nothing outlives the process.
-    pub directory: Option<PathBuf>,
-    /// A new file that records this run. `None`: no recording.
-    pub recording: Option<PathBuf>,
-    /// Limit and age of the user's cache.
-    pub store: store::Options,
-    /// Keep pipelines that the shipped cache lacks for the next start. Default: true.
-    pub keeps_user_cache: bool,
-    /// Strikes that ban a pipeline. Default: 2.
-    pub ban_at: u32,
-    /// Compiles in its background. `None`: only calls of [`Core::compile_one`] compile.
-    pub executor: Option<Executor>,
-    /// The host's compiler.
-    pub compiler: SharedDyn<dyn Compiler>,
-}
 
 /// A pipeline of a cache, as [`Library::add_entries`] takes it.
 #[derive(Clone, Copy, Debug)]
@@ -156,168 +120,6 @@ impl Drop for Library {
 }
 
 impl Core {
-    /// Reads the user's cache and the files of bans.
-    fn open(options: Options) -> Result<(Self, Loaded)> {
-        let Options { identity, version, environment, precompile, io, directory, store, keeps_user_cache, .. } =
-            options;
-        let dimensions = options.dimensions;
-        check_dimensions(&dimensions)?;
-        if version.len() > MAX_VERSION {
-            let size = version.len();
-            return Err(error!(LimitExceeded, "the version of the game has {size} bytes: pass at most {MAX_VERSION}"));
-        }
-        let mask = precompile.masks.regular.0.map(AtomicU64::new);
-        let precompiler = Precompiler::new(precompile)?;
-        let (mut quarantine, mut cache, mut unusable) = (None, None, None);
-        let mut why_not_kept = None;
-        let is_read_only = store.read_only;
-        if let Some(directory) = directory {
-            let bans = quarantine::Options {
-                ban_at: options.ban_at,
-                read_only: store.read_only,
-                secret: store.secret,
-                ..quarantine::Options::at((store.now)())
-            };
-            quarantine = Some(Quarantine::open_on(io.clone(), &try_path_join(&directory, "quarantine")?, bans)?);
-            if keeps_user_cache && !is_read_only {
-                let made = io.create_directory(&directory).map_err(|why| io_error("create", &directory, &why));
-                why_not_kept = made.err();
-            }
-            if keeps_user_cache {
-                cache = match UserCache::open(
-                    io.clone(),
-                    &directory,
-                    identity.environment(&version, &dimensions),
-                    &version,
-                    store,
-                ) {
-                    Ok(opened) => Some(opened),
-                    // The game runs without its files.
-                    Err(why) if why.code() == Code::Io => {
-                        host_log(Level::Warning, format_args!("{why}"));
-                        unusable = Some(Text::format(format_args!("{why}")));
-                        None
-                    }
-                    Err(why) => return Err(why),
-                };
-            }
-        }
-        let run = match options.recording {
-            None => None,
-            Some(path) => {
-                let run = RunInfo {
-                    identity: identity.try_clone()?,
-                    version: try_string(&version)?,
-                    run: run_id(&io),
-                    started: (store.now)(),
-                    dimensions: copy_dimensions(&dimensions)?,
-                    ..RunInfo::default()
-                };
-                Some((path, run))
-            }
-        };
-        let mut core = Self {
-            identity,
-            dimensions,
-            environment,
-            precompiler,
-            known: Known::default(),
-            io,
-            saving: Saving::new(cache, is_read_only, why_not_kept)?,
-            unusable,
-            quarantine,
-            compiler: options.compiler,
-            workers: Workers::new(options.executor),
-            counters: Counters::default(),
-            frame: AtomicU32::new(0),
-            mask,
-        };
-        let loaded = core.load_user_cache()?;
-        // Last, so that no failure leaves a file that would refuse the next try.
-        if let Some((path, run)) = run {
-            core.saving.record(|| Recorder::create(&core.io, &path, &run))?;
-        }
-        Ok((core, loaded))
-    }
-
-    fn load_user_cache(&self) -> Result<Loaded> {
-        self.saving.with_cache(|cache| {
-            if let Some(refusal) = cache.refusal()? {
-                host_log(Level::Warning, format_args!("{refusal}"));
-            }
-            let loaded = cache.load(|key, entry| {
-                let (first_frame, build_us) = (Some(entry.first_frame.into()), entry.build_us.into());
-                let times_used = 1;
-                let entry = CacheEntry {
-                    key: *key,
-                    description: entry.description,
-                    masks: entry.masks,
-                    first_frame,
-                    times_used,
-                    build_us,
-                    sightings: &[],
-                };
-                self.add_entry(&entry, Origin::User).map(drop)
-            })?;
-            Ok(loaded)
-        })
-    }
-
-    /// [`Library::open_cache`] without the background.
-    fn add_shipped(&self, shipped: &Shipped) -> Result<ShippedScan> {
-        let (sightings, mut found) = (shipped.sightings()?, Vec::new());
-        let scan = shipped.for_each(|pipeline| {
-            sightings.of(&pipeline.key, &mut found)?;
-            let entry = CacheEntry {
-                key: pipeline.key,
-                description: pipeline.description,
-                masks: pipeline.uses.masks.as_slice(),
-                first_frame: (pipeline.uses.runs > 0).then(|| pipeline.uses.mean_first_frame()),
-                times_used: pipeline.uses.times,
-                build_us: pipeline.uses.mean_build_us(),
-                sightings: &found,
-            };
-            self.add_entry(&entry, Origin::Shipped).map(drop)
-        })?;
-        let (path, guid) = (shipped.path().display(), u128::from_be_bytes(shipped.info().guid));
-        let (entries, written) = (scan.entries, shipped.info().total());
-        host_log(Level::Info, format_args!("opened '{path}' {guid:032x} with {entries} pipelines"));
-        if scan.missing > 0 {
-            let missing = scan.missing;
-            host_log(
-                Level::Warning,
-                format_args!(
-                    "'{path}' is damaged: {missing} of {written} pipelines are missing; install the game again"
-                ),
-            );
-        }
-        let queued = self.precompiler.counts().remaining();
-        host_log(Level::Info, format_args!("{queued} of {} pipelines are queued", self.precompiler.len()));
-        Ok(scan)
-    }
-
-    /// The masks of a cache have a meaning only with its dimensions.
-    fn check_dimensions_of(&self, shipped: &Shipped) -> Result<()> {
-        let (own, theirs, path) = (&self.dimensions, &shipped.info().dimensions, shipped.path().display());
-        match (own.is_empty(), theirs.is_empty()) {
-            _ if own == theirs => Ok(()),
-            // Also a cache of compute pipelines only has none.
-            (false, true) => {
-                host_log(
-                    Level::Info,
-                    format_args!("'{path}' has no mask dimensions: its masks count as masks of these dimensions"),
-                );
-                Ok(())
-            }
-            _ => Err(error!(
-                Unsupported,
-                "'{path}' has the mask dimensions {}, and not {}",
-                DimensionNames(theirs),
-                DimensionNames(own)
-            )),
-        }
-    }
-
     fn add_entry(&self, entry: &CacheEntry<'_>, origin: Origin) -> Result<bool> {
         entry.description.check()?;
         let hashes = try_collect(entry.description.shaders.iter().map(|shader| shader.hash))?;
@@ -389,6 +191,15 @@ impl Core {
             is_forgotten
         });
         Ok(state.is_final() && is_forgotten)
+    }
+
+    /// Compile a pipeline again that is ready. Returns whether it was. A use may have seen it ready or running, and
+    /// requested nothing.
+    fn forget_ready(&self, index: u32) -> bool {
+        let is_ready = self.precompiler.state_of(index) == State::Ready;
+        let is_forgotten = is_ready && self.precompiler.forget(index);
+        self.known.forget_request(index);
+        is_forgotten
     }
 
     /// The precompiler: modes, paces, order, groups and counts.
@@ -584,15 +395,11 @@ impl Library {
     }
 
     /// Compile a pipeline again that is ready, failed or banned; `None`: all that are ready, as after a lost
-    /// device. A ban is lifted. Returns the number of pipelines.
+    /// device. A ban is lifted. The next use of a pipeline or its group requests it again. Returns the number of pipelines.
     pub fn forget(&self, key: Option<&PipelineKey>) -> Result<u64> {
         let count = match key {
             Some(key) => u64::from(self.forget_one(key, self.precompiler.find(key))?),
-            None => {
-                let is_ready = |index: &u32| self.precompiler.state_of(*index) == State::Ready;
-                let forget = |index| u64::from(self.precompiler.forget(index));
-                (0..self.precompiler.len() as u32).filter(is_ready).map(forget).sum()
-            }
+            None => (0..self.precompiler.len() as u32).map(|index| u64::from(self.forget_ready(index))).sum(),
         };
         self.serve();
         Ok(count)
@@ -600,15 +407,19 @@ impl Library {
 
     /// How to draw the object of a group now: see [`Precompiler::decide`].
     pub fn decide(&self, group: Id, policy: precompile::Policy) -> Result<precompile::Decision> {
+        let mut policy = policy;
         if !self.precompiler.is_ready(group) {
             // The background must run while this thread waits.
-            self.serve();
+            self.precompiler.request_group_once(group)?;
+            if self.precompiler.has_job() {
+                self.serve();
+            }
+            // A compile that waits for itself would wait for ever.
+            if matches!(policy, precompile::Policy::Wait(_)) && self.workers.is_inside() {
+                policy = precompile::Policy::Wait(Duration::ZERO);
+            }
         }
-        let decision = self.precompiler.decide(group, policy);
-        if self.precompiler.has_job() {
-            self.serve();
-        }
-        decision
+        self.precompiler.decide(group, policy)
     }
 
     /// Write what waits to be kept, wait until no thread is inside the host, and call the host never again. An error
@@ -630,48 +441,6 @@ impl Library {
     }
 }
 
-impl Options {
-    /// Options of a game. Everything stays in memory.
-    pub fn new(
-        identity: Identity,
-        version: &str,
-        compiler: SharedDyn<dyn Compiler>,
-        io: SharedIo,
-        now: fn() -> u64,
-    ) -> Result<Self> {
-        Ok(Self {
-            identity,
-            version: try_string(version)?,
-            environment: 0,
-            dimensions: Vec::new(),
-            precompile: precompile::Options::default(),
-            io,
-            directory: None,
-            recording: None,
-            store: store::Options::new(now),
-            keeps_user_cache: true,
-            ban_at: 2,
-            executor: None,
-            compiler,
-        })
-    }
-}
-
-/// Dimensions in a message, such as `quality:3 level:4`.
-struct DimensionNames<'a>(&'a [Dimension]);
-
-impl fmt::Display for DimensionNames<'_> {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return write!(to, "none");
-        }
-        for (at, Dimension { name, width }) in self.0.iter().enumerate() {
-            write!(to, "{}{name}:{width}", if at > 0 { " " } else { "" })?;
-        }
-        Ok(())
-    }
-}
-
 /// The first 8 hexadecimal digits of a key, which find it in lists of the tools.
 struct Start<'a>(&'a PipelineKey);
 
@@ -679,14 +448,6 @@ impl fmt::Display for Start<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.0[..4].iter().try_for_each(|byte| write!(to, "{byte:02x}"))
     }
-}
-
-/// A number that no other run has.
-fn run_id(io: &SharedIo) -> [u8; 16] {
-    let words = [io.nonce(), io.nonce()].map(u64::to_le_bytes);
-    let mut id = [0; 16];
-    id.copy_from_slice(words.as_flattened());
-    id
 }
 
 /// A list that takes what fits into its memory, so that a frame never allocates.

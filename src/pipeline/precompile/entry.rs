@@ -69,6 +69,11 @@ impl State {
         matches!(self, Self::Failed | Self::Banned)
     }
 
+    /// Whether it is being compiled, or has a final state.
+    pub fn is_started(self) -> bool {
+        self == Self::Running || self.is_final()
+    }
+
     /// Whether it is ready, failed or banned.
     pub fn is_final(self) -> bool {
         self == Self::Ready || self.is_refused()

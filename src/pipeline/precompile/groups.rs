@@ -82,7 +82,7 @@ struct Word {
     missing: AtomicU64,
     /// Pipelines that failed or are banned.
     refused: AtomicU32,
-    /// Whether its missing pipelines were requested.
+    /// Whether its missing pipelines were requested, and none of them went back since.
     is_requested: AtomicBool,
 }
 
@@ -120,7 +120,7 @@ impl Words {
         self.at(id).is_some_and(|word| word.is_requested.load(Relaxed))
     }
 
-    /// True once per group: its missing pipelines must be requested.
+    /// True once per group, and again after a pipeline of it went back: its missing pipelines must be requested.
     pub fn must_request(&self, id: Id) -> bool {
         !self.is_requested(id) && self.at(id).is_some_and(|word| !word.is_requested.swap(true, Relaxed))
     }
@@ -172,6 +172,11 @@ impl Groups {
         // Only the holder of the lock writes.
         let missing = word.missing.load(Relaxed) + add(before == State::Ready) - add(after == State::Ready);
         let refused = word.refused.load(Relaxed) + u32::from(after.is_refused()) - u32::from(before.is_refused());
+        let goes_back = before.is_started() && !after.is_started();
+        if goes_back {
+            // It was forgotten or cancelled. A request may have skipped it before.
+            word.is_requested.store(false, Relaxed);
+        }
         word.refused.store(refused, Relaxed);
         word.missing.store(missing, Release);
     }

@@ -443,8 +443,8 @@ impl Precompiler {
         missing.ok_or_else(|| error!(NotFound, "no such group: it was removed or never added"))
     }
 
-    /// How to draw the object of a group now. If it is not ready, the first call requests its missing pipelines. Takes no
-    /// lock otherwise, except to wait.
+    /// How to draw the object of a group now. If it is not ready, its missing pipelines are
+    /// [requested once](Self::request_group_once). Takes no lock otherwise, except to wait.
     #[inline]
     pub fn decide(&self, group: Id, policy: Policy) -> Result<Decision> {
         match self.missing(group)? {
@@ -455,9 +455,7 @@ impl Precompiler {
 
     #[cold]
     fn decide_missing(&self, group: Id, policy: Policy) -> Result<Decision> {
-        if self.board.words.must_request(group) {
-            self.request_group(group)?;
-        }
+        self.request_group_once(group)?;
         let words = &self.board.words;
         let is_decided = || words.missing(group).is_none_or(|missing| missing == 0) || words.is_refused(group);
         let count = |counter: &AtomicU64| _ = counter.fetch_add(1, Relaxed);
@@ -481,6 +479,12 @@ impl Precompiler {
         }
         count(&self.counters.skipped);
         Ok(Decision::Skip)
+    }
+
+    /// Request the missing pipelines of a group, unless its last request still holds. It holds until a pipeline of the
+    /// group is forgotten, or its compile cancelled. Takes no lock while it holds.
+    pub fn request_group_once(&self, group: Id) -> Result<()> {
+        if self.board.words.must_request(group) { self.request_group(group) } else { Ok(()) }
     }
 
     /// Request the missing pipelines of a group.
