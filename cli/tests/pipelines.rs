@@ -27,6 +27,8 @@ fn recordings_become_a_shipped_cache_of_another_build() {
     }
     let info = scratch.hob(&["pipelines", "record-info", "*.rec.hobpipe", "--json"]).succeeded().json();
     assert_eq!((&info["pipelines"], &info["recordings"][1]["uses"]), (&30.into(), &200.into()));
+    let of = |field| info["recordings"][1][field].as_u64().expect("a number");
+    assert_eq!(["ready", "missed", "new"].map(of), [0, 0, of("pipelines")]);
 
     let expanded = scratch.hob(&["pipelines", "expand", "*.rec.hobpipe", "--keys", "old.hobkeys", "--json"]);
     let expanded = expanded.succeeded().json();
@@ -44,6 +46,8 @@ fn recordings_become_a_shipped_cache_of_another_build() {
     assert_eq!(fs::read(scratch.path("game_spirv.stable.hobpipe")).unwrap(), bytes);
     let info = scratch.hob(&["pipelines", "info", "game_spirv.stable.hobpipe", "--json"]).succeeded().json();
     assert_eq!((&info["pipelines"], &info["missing"], &info["recorded"]), (&26.into(), &0.into(), &25.into()));
+    assert_eq!(info["timelines"], 2);
+    assert!(info["sightings"].as_u64() > Some(25), "{info}");
 
     fs::write(scratch.path("cut"), &bytes[..bytes.len() - 100]).unwrap();
     assert_eq!(scratch.hob(&["pipelines", "info", "cut"]).code(), Some(1));

@@ -29,8 +29,13 @@ struct Driver {
     static void release(void* self) { ++static_cast<Driver*>(self)->released; }
 };
 
+const hob_pipeline_dimension fields[] = {{HOB_STR_INIT("quality"), 2, 0}, {HOB_STR_INIT("level"), 6, 0}};
+
 hob_pipeline_library* create(Driver& driver, const std::string& directory, const std::string& recording = "") {
     Guarded<hob_pipeline_library_desc> desc;
+    desc->dimensions = fields;
+    desc->dimension_stride = sizeof *fields;
+    desc->dimension_count = 2;
     CHECK(desc->mode == HOB_PIPELINE_MODE_FAST);
     desc->project = text("game");
     desc->format = text("spirv");
@@ -65,6 +70,11 @@ void drive_states() {
     hob_pipeline_vertex_attribute read = {0, 0, 0, 0};
     CHECK_OK(hob_pipeline_decode_vertex_attributes(bytes, size, &read, sizeof read, 1, &count));
     CHECK(count == 1 && read.location == 3 && read.format == 106);
+    hob_pipeline_vertex_buffer buffer_read = {9, 9, 9};
+    CHECK_OK(hob_pipeline_decode_vertex_buffers(bytes, size, &buffer_read, sizeof buffer_read, 1, &count));
+    CHECK(count == 1 && buffer_read.stride == 12);
+    CHECK_OK(hob_pipeline_decode_color_targets(bytes, size, nullptr, 0, 0, &count));
+    CHECK(count == 0);
 
     Guarded<hob_pipeline_compute_state> compute;
     compute->workgroup[2] = 4;
@@ -79,6 +89,9 @@ void drive_states() {
     CHECK_OK(hob_pipeline_encode_ray_tracing(rays.get(), bytes, sizeof bytes, &size));
     CHECK_OK(hob_pipeline_decode_ray_tracing(bytes, size, rays.get()));
     CHECK(rays->group_count == 1 && rays->max_recursion_depth == 1);
+    hob_pipeline_shader_group group_read = {HOB_PIPELINE_SHADER_GROUP_KIND_TRIANGLES, 0, 0, 0, 0};
+    CHECK_OK(hob_pipeline_decode_shader_groups(bytes, size, &group_read, sizeof group_read, 1, &count));
+    CHECK(count == 1 && group_read.kind == group.kind && group_read.general == 1);
 #endif
 }
 
@@ -115,9 +128,57 @@ void drive_files(const hob_pipeline_desc* pipeline) {
     Guarded<hob_pipeline_build_report> built;
     CHECK_OK(hob_pipeline_build(build.get(), built.get()));
     CHECK(built->compute == 1 && built->added_compute == 1 && built->bytes > 0);
+
+    std::string bytes(built->bytes, ' ');
+    std::FILE* cache = std::fopen(cache_file.c_str(), "rb");
+    CHECK(cache != nullptr && std::fread(&bytes[0], 1, bytes.size(), cache) == bytes.size());
+    std::fclose(cache);
+    library = create(driver, "");
+    uint64_t entries = 0;
+    CHECK_OK(hob_pipeline_library_open_cache(library, text(cache_file.c_str()), &entries));
+    CHECK(entries == 1);
+    CHECK_OK(hob_pipeline_library_open_cache_bytes(library, bytes.data(), bytes.size(), &entries));
+    CHECK(entries == 1);
+    Guarded<hob_pipeline_statistics> statistics;
+    CHECK_OK(hob_pipeline_library_get_statistics(library, statistics.get()));
+    CHECK(statistics->opened == 1);
+    hob_pipeline_library_destroy(library);
 #else
     (void)pipeline;
 #endif
+}
+
+/// Masks, modes, and a group whose pipeline is needed, compiled and forgotten.
+void drive_frames(hob_pipeline_library* library, const hob_fingerprint& key) {
+    hob_pipeline_mask mask = {{0, 0, 0, 0}};
+    CHECK_OK(hob_pipeline_set_mask_field(fields, sizeof *fields, 2, nullptr, text("level"), 17, &mask));
+    CHECK(mask.words[0] == 17 << 2);
+    uint32_t remaining = 9, count = 9;
+    CHECK_OK(hob_pipeline_library_get_remaining_of(library, &mask, &remaining));
+    CHECK(remaining == 0);
+    CHECK_OK(hob_pipeline_library_set_masks(library, &mask, nullptr));
+    CHECK_OK(hob_pipeline_library_set_mode(library, HOB_PIPELINE_MODE_PAUSED));
+    CHECK(hob_pipeline_library_get_mode(library) == HOB_PIPELINE_MODE_PAUSED);
+
+    hob_pipeline_group_id group = {0, 0};
+    CHECK_OK(hob_pipeline_library_add_group(library, &key, sizeof key, 1, &group));
+    CHECK(hob_pipeline_library_decide(library, group, HOB_PIPELINE_POLICY_SUBSTITUTE, 0) == HOB_PIPELINE_DECISION_SUBSTITUTE);
+    CHECK(hob_pipeline_library_request(library, &key, 0) == HOB_PIPELINE_STATE_QUEUED);
+    CHECK_OK(hob_pipeline_library_begin_frame(library, 0));
+    CHECK_OK(hob_pipeline_library_compile(library, UINT64_MAX, &count));
+    CHECK(count == 1 && hob_pipeline_library_get_state(library, &key) == HOB_PIPELINE_STATE_READY);
+    CHECK(hob_pipeline_library_decide(library, group, HOB_PIPELINE_POLICY_SKIP, 0) == HOB_PIPELINE_DECISION_DRAW);
+
+    uint64_t forgotten = 9;
+    CHECK_OK(hob_pipeline_library_forget(library, nullptr, &forgotten));
+    CHECK(forgotten == 1);
+    CHECK_OK(hob_pipeline_library_get_remaining(library, &remaining));
+    CHECK(remaining == 0 && hob_pipeline_library_get_state(library, &key) == HOB_PIPELINE_STATE_UNSELECTED);
+    CHECK_OK(hob_pipeline_library_remove_group(library, group));
+    CHECK_OK(hob_pipeline_library_flush(library));
+    size_t size = 9;
+    CHECK_OK(hob_pipeline_library_get_problem(library, nullptr, 0, &size));
+    CHECK(size == 0);
 }
 
 }  // namespace
@@ -138,14 +199,18 @@ void drive_pipeline() {
     CHECK_OK(hob_pipeline_library_add(library, pipeline.get(), 3000, &key));
     hob_pipeline_library_destroy(library);
 
+    hob_fingerprint same;
+    CHECK_OK(hob_pipeline_get_key(pipeline.get(), &same));
+    CHECK(std::memcmp(&key, &same, sizeof key) == 0);
     library = create(driver, inside("pipelines"));
+    drive_frames(library, key);
     CHECK(hob_pipeline_library_wait(library, &key, UINT64_MAX) == HOB_PIPELINE_STATE_READY);
     CHECK(hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY);
     Guarded<hob_pipeline_statistics> statistics;
     CHECK_OK(hob_pipeline_library_get_statistics(library, statistics.get()));
     CHECK(statistics->opened == 1 && statistics->ready_at_first_use == 1 && statistics->memory_used > 0);
     hob_pipeline_library_destroy(library);
-    CHECK(driver.compiled == 1 && driver.released == 2);
+    CHECK(driver.compiled == 2 && driver.released == 2);
     drive_states();
     drive_files(pipeline.get());
 }

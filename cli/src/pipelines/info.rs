@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hobgoblin::pipeline::Shipped;
+use hobgoblin::pipeline::{Dimension, Shipped};
 use serde::Serialize;
 
 use super::inputs::files;
@@ -41,6 +41,12 @@ pub struct Info {
     recorded: u64,
     /// Distinct usage masks.
     masks: usize,
+    /// The fields of usage masks, as `name:bits`.
+    dimensions: Vec<String>,
+    /// Runs from which the game predicts the order of pipelines.
+    timelines: usize,
+    /// First uses of pipelines in those runs.
+    sightings: usize,
     bytes: u64,
 }
 
@@ -52,8 +58,10 @@ pub fn run(arguments: &Arguments) -> Result<Info> {
         recorded += u64::from(pipeline.uses.runs > 0);
         Ok(())
     })?;
+    let (timelines, sightings) = file.sightings()?.counts()?;
     interrupt::check()?;
     let info = file.info();
+    let dimensions = info.dimensions.iter().map(|Dimension { name, width }| format!("{name}:{width}")).collect();
     let [graphics, compute, ray_tracing] = info.written;
     Ok(Info {
         path: arguments.path.clone(),
@@ -70,6 +78,9 @@ pub fn run(arguments: &Arguments) -> Result<Info> {
         damaged: scan.damaged,
         recorded,
         masks: masks.len(),
+        dimensions,
+        timelines,
+        sightings,
         bytes: file.length(),
     })
 }
@@ -86,6 +97,11 @@ impl Report for Info {
             count(self.pipelines)
         )?;
         writeln!(to, "{} were recorded, with {} distinct usage masks", count(self.recorded), count(self.masks as u64))?;
+        if !self.dimensions.is_empty() {
+            writeln!(to, "mask dimensions {}", self.dimensions.join(" "))?;
+        }
+        let [runs, uses] = [self.timelines, self.sightings].map(|number| count(number as u64));
+        writeln!(to, "timelines of {runs} runs with {uses} first uses, for the predicted order")?;
         if self.missing > 0 {
             writeln!(to, "{} pipelines are missing: the file is damaged, build it again", count(self.missing))?;
         }

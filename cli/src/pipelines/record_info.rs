@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
+use hobgoblin::pipeline::recording::{Merged, Readiness, Recorded, Recording};
 use serde::Serialize;
 
 use super::inputs::files;
@@ -32,6 +32,12 @@ struct Run {
     /// Seconds since 1970.
     started: u64,
     pipelines: u64,
+    /// Pipelines that were ready at their first use.
+    ready: u64,
+    /// Pipelines that a cache had, and that were not ready at their first use.
+    missed: u64,
+    /// Pipelines that no cache had.
+    new: u64,
     uses: u64,
     damaged: u64,
     is_truncated: bool,
@@ -50,12 +56,16 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<RecordInfo> {
     let progress = Progress::new("reading", paths.len() as u64, is_quiet);
     for path in paths {
         let recording = Recording::open(&io, &path)?;
-        let (mut pipelines, mut uses) = (0, 0);
+        let (mut ready, mut missed, mut new, mut uses) = (0, 0, 0, 0);
         recording.for_each(|record| {
             match record {
-                Recorded::First(_) => {
-                    pipelines += 1;
+                Recorded::First(first) => {
                     uses += 1;
+                    *match first.readiness {
+                        Readiness::Ready => &mut ready,
+                        Readiness::Missed => &mut missed,
+                        Readiness::Unknown => &mut new,
+                    } += 1;
                 }
                 Recorded::Later(later) => uses += later.times,
             }
@@ -70,7 +80,10 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<RecordInfo> {
             api: run.identity.api,
             version: run.version.clone(),
             started: run.started,
-            pipelines,
+            pipelines: ready + missed + new,
+            ready,
+            missed,
+            new,
             uses,
             damaged: scan.damaged,
             is_truncated: scan.is_truncated,
@@ -82,7 +95,19 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<RecordInfo> {
 
 impl Report for RecordInfo {
     fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let mut rows = table(["recording", "project", "format", "version", "started", "pipelines", "uses", "damaged"]);
+        let mut rows = table([
+            "recording",
+            "project",
+            "format",
+            "version",
+            "started",
+            "pipelines",
+            "ready",
+            "missed",
+            "new",
+            "uses",
+            "damaged",
+        ]);
         for run in &self.recordings {
             rows.add_row([
                 shown(&run.path),
@@ -91,6 +116,9 @@ impl Report for RecordInfo {
                 run.version.clone(),
                 age(run.started, now()),
                 count(run.pipelines),
+                count(run.ready),
+                count(run.missed),
+                count(run.new),
                 count(run.uses),
                 format!("{}{}", count(run.damaged), if run.is_truncated { ", cut" } else { "" }),
             ]);
