@@ -120,7 +120,8 @@ typedef struct hob_pipeline_mask {
 /// A named field of usage masks, such as the quality or the level.
 /// The fields of a list stand one after the other, from the lowest bit of a mask on.
 typedef struct hob_pipeline_dimension {
-    /// Its name, such as "quality": not empty, and unique in the list.
+    /// Its name, such as "quality": 1 to 128 ASCII letters, digits and - _ . + without a dot first. No two of a list are
+    /// equal.
     hob_str name;
     /// Bits, 1 to 64. All fields of a list together have at most 256 bits.
     uint32_t width;
@@ -137,7 +138,7 @@ typedef struct hob_pipeline_dimension {
 ///     hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, &mask, HOB_STR("level"), 17, &mask);
 ///
 /// HOB_RESULT_NOT_FOUND: no field has that name. HOB_RESULT_INVALID_ARGUMENT: the value needs more bits than the field has,
-/// or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or than 256 bits. Threads: any.
+/// `mask` has bits beyond the fields, or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or than 256 bits. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_set_mask_field(
     const hob_pipeline_dimension *dimensions, size_t dimension_stride, size_t dimension_count,
     const hob_pipeline_mask *mask, hob_str name, uint64_t value, hob_pipeline_mask *out_mask);
@@ -747,8 +748,8 @@ typedef struct hob_pipeline_library_desc {
     uint32_t workers;
     /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
     uint64_t disk_limit;
-    /// The named fields of masks; copied. Recordings and the user's cache keep them. Default NULL: masks have no
-    /// fields.
+    /// The named fields of masks; copied. Recordings and the user's cache keep them, and the current masks may have no
+    /// other bits. Default NULL: masks have no fields.
     const hob_pipeline_dimension *dimensions;
     /// Bytes from one field to the next: sizeof(hob_pipeline_dimension). Default 0: its first released size.
     size_t dimension_stride;
@@ -763,8 +764,8 @@ typedef struct hob_pipeline_library_desc {
 ///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
 ///
 /// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording
-/// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is
-/// invalid. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
+/// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, a name or number is
+/// invalid, or a mask has bits beyond the dimensions. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_create(
     const hob_pipeline_library_desc *desc, hob_pipeline_library **out_library);
 
@@ -878,7 +879,8 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_mode hob_pipeline_library_get_mo
 /// each distinct mask.
 ///
 /// `precompile_mask`, which may be NULL for no bits, matters in HOB_PIPELINE_MODE_PRECOMPILE only: it selects the
-/// pipelines that are compiled fast. No bits select all pipelines. Threads: shared.
+/// pipelines that are compiled fast. No bits select all pipelines. HOB_RESULT_INVALID_ARGUMENT: a mask has bits beyond
+/// the dimensions. After an error the masks are as before. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_set_masks(
     const hob_pipeline_library *library, const hob_pipeline_mask *mask, const hob_pipeline_mask *precompile_mask);
 
@@ -889,7 +891,8 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_remaining(
 
 /// Gets the number of pipelines that are not compiled yet and that a mask selects, or would, as the current one.
 /// For the progress bar of one level, or to know what a change of the mask will cost. Calls
-/// hob_pipeline_library_desc.compare for each distinct mask. Threads: shared.
+/// hob_pipeline_library_desc.compare for each distinct mask. HOB_RESULT_INVALID_ARGUMENT: the mask has bits beyond the
+/// dimensions. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_remaining_of(
     const hob_pipeline_library *library, const hob_pipeline_mask *mask, uint32_t *out_remaining);
 
@@ -907,10 +910,12 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_forget(
     const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t *out_count);
 
 /// Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.
-/// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait. Threads: shared.
+/// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait.
+/// HOB_RESULT_LIMIT_EXCEEDED: some pipelines of this run are not kept, because `disk_limit` or the disk is too small. Each
+/// is reported once. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_flush(const hob_pipeline_library *library);
 
-/// Gets why pipelines are not kept or bans not remembered, as a sentence without a NUL.
+/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used, as a sentence without a NUL.
 /// `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If `capacity` is
 /// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_problem(
@@ -1033,8 +1038,8 @@ typedef struct hob_pipeline_expand_desc {
     /// Number of recordings.
     size_t recording_count;
     /// Paths of the key maps of that build: `*.hobkeys`, or CSV if the name ends in `.csv`.
-    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, a decimal number or nothing, and at
-    /// most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be the first one: it is skipped.
+    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, the number of a hob_shader_stage
+    /// or of the host or nothing, and at most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be the first one: it is skipped.
     const hob_str *keys;
     /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
     size_t key_stride;
@@ -1063,7 +1068,8 @@ typedef struct hob_pipeline_expand_report {
     uint64_t unresolved;
     /// Damaged records. They are skipped.
     uint64_t damaged;
-    /// Recordings whose end is missing.
+    /// Recordings that end within a record, as a copy that was cut does. A killed run usually ends with a whole record: it
+    /// does not count, although its last uses were not written.
     uint64_t truncated;
     /// Bytes of the stable file.
     uint64_t bytes;
@@ -1165,7 +1171,7 @@ typedef struct hob_pipeline_build_report {
     uint64_t ray_tracing;
     /// Damaged records. They are skipped.
     uint64_t damaged;
-    /// Stable files whose end is missing.
+    /// Stable files that end within a record, as a copy that was cut does.
     uint64_t truncated;
     /// Bytes of the cache.
     uint64_t bytes;

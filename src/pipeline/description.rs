@@ -73,6 +73,11 @@ impl PipelineKind {
     }
 }
 
+/// The last `hob_shader_stage` that the library knows.
+pub const LAST_STAGE: u32 = 13;
+/// The first number of a stage that is free for the host.
+pub const FIRST_OWN_STAGE: u32 = 64;
+
 /// A shader of a pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShaderRef {

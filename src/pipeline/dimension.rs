@@ -3,8 +3,11 @@
 //! The fields stand one after the other, from the lowest bit on. A value of 0 in the current mask fits every pipeline, so
 //! hosts number their values from 1 on.
 
+use std::fmt;
+
 use crate::base::{Result, Shared, SharedDyn, error, try_collect, try_string};
 use crate::pipeline::Mask;
+use crate::pipeline::identity::check_name;
 use crate::pipeline::precompile::{Compare, Comparison};
 
 /// Most dimensions of masks.
@@ -15,7 +18,7 @@ pub const MAX_WIDTH: u32 = 64;
 /// A named field of the masks' bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dimension {
-    /// Its name, such as `quality`.
+    /// Its name, such as `quality`: 1 to 128 ASCII letters, digits and - _ . + without a dot first.
     pub name: String,
     /// Bits from the end of the one before: 1 to 64.
     pub width: u32,
@@ -32,17 +35,33 @@ pub fn check_dimensions(dimensions: &[Dimension]) -> Result<()> {
         ));
     }
     for (at, Dimension { name, width }) in dimensions.iter().enumerate() {
+        // Messages list the dimensions as `name:width`.
+        check_name("mask dimension", name)?;
         if !(1..=MAX_WIDTH).contains(width) {
             return Err(error!(InvalidArgument, "the mask dimension '{name}' has {width} bits: use 1 to {MAX_WIDTH}"));
         }
-        if name.is_empty() || dimensions[..at].iter().any(|other| other.name == *name) {
-            return Err(error!(
-                InvalidArgument,
-                "the mask dimension '{name}' has no name or a repeated one: name each"
-            ));
+        if dimensions[..at].iter().any(|other| other.name == *name) {
+            return Err(error!(InvalidArgument, "two mask dimensions have the name '{name}': use each name once"));
         }
     }
     Ok(())
+}
+
+/// Check a mask from outside: without dimensions all bits are the host's. The dimensions are [checked](check_dimensions).
+pub fn check_mask(mask: &Mask, dimensions: &[Dimension]) -> Result<()> {
+    let bits = dimensions.iter().map(|dimension| dimension.width).sum();
+    let mut fields = Mask::NONE;
+    for bit in 0..bits {
+        set_bits(&mut fields, bit, 1, 1);
+    }
+    if dimensions.is_empty() || mask.and(&fields) == *mask {
+        return Ok(());
+    }
+    let names = DimensionNames(dimensions);
+    Err(error!(
+        InvalidArgument,
+        "the mask {mask} has bits beyond the {bits} bits of the mask dimensions {names}: set their fields only"
+    ))
 }
 
 /// A copy.
@@ -53,6 +72,21 @@ pub fn copy_dimensions(dimensions: &[Dimension]) -> Result<Vec<Dimension>> {
         copies.push(Dimension { name: try_string(name)?, width: *width });
     }
     Ok(copies)
+}
+
+/// Dimensions in a message, such as `quality:3 level:4`.
+pub struct DimensionNames<'a>(pub &'a [Dimension]);
+
+impl fmt::Display for DimensionNames<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return write!(to, "none");
+        }
+        for (at, Dimension { name, width }) in self.0.iter().enumerate() {
+            write!(to, "{}{name}:{width}", if at > 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
 }
 
 /// The first bit of each dimension.
@@ -86,6 +120,7 @@ pub fn with_dimension(mask: Mask, dimensions: &[Dimension], name: &str, value: u
             "the value {value} of '{name}' needs more than {width} bits: pass 0 to {most}"
         ));
     }
+    check_mask(&mask, dimensions)?;
     let mut mask = mask;
     set_bits(&mut mask, begin, width, value);
     Ok(mask)
@@ -139,6 +174,24 @@ mod tests {
         for parts in [&[("a", 0)][..], &[("a", 65)], &[("", 1)], &[("a", 1), ("a", 2)]] {
             assert_eq!(check_dimensions(&dimensions(parts)).expect_err("invalid").code(), Code::InvalidArgument);
         }
+        // Two lists whose messages would look equal, and messages of several lines.
+        for name in ["a:1", "a b", "a\0", "a\nb", &"a".repeat(129)] {
+            let why = check_dimensions(&dimensions(&[(name, 1)])).expect_err("invalid");
+            assert_eq!(why.code(), Code::InvalidArgument);
+            assert!(!why.sentence().contains(['\0', '\n']), "{why}");
+        }
+    }
+
+    #[test]
+    fn mask_with_bits_beyond_the_fields_is_refused() {
+        let dimensions = dimensions(&[("quality", 2), ("level", 64)]);
+        let check = |mask| check_mask(&mask, &dimensions).map_err(|why| why.code());
+        assert_eq!(check(Mask([u64::MAX, 3, 0, 0])), Ok(()));
+        assert_eq!(check(Mask([0, 4, 0, 0])), Err(Code::InvalidArgument));
+        assert_eq!(check(Mask([0, 0, 0, 1 << 63])), Err(Code::InvalidArgument));
+        check_mask(&Mask::ALL, &[]).expect("the host's own bits");
+        let why = with_dimension(Mask::ALL, &dimensions, "level", 1).expect_err("it has other bits");
+        assert!(why.sentence().contains("66 bits of the mask dimensions quality:2 level:64"), "{why}");
     }
 
     #[test]

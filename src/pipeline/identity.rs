@@ -64,9 +64,10 @@ impl Identity {
 }
 
 /// A name must be short, and may stand in the name of a file on every system.
-fn check_name(what: &str, name: &str) -> Result<()> {
+pub fn check_name(what: &str, name: &str) -> Result<()> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '+');
     if name.is_empty() || name.len() > MAX_NAME || name.starts_with('.') || !name.chars().all(is_plain) {
+        let name = name.escape_debug();
         return Err(error!(
             InvalidArgument,
             "invalid name of the {what} '{name}': use 1 to {MAX_NAME} ASCII letters, digits, and - _ . + without a dot first"

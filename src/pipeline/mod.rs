@@ -54,12 +54,16 @@ pub mod stable;
 mod user_cache;
 
 pub use description::{
-    Description, DescriptionRef, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef,
+    Description, DescriptionRef, FIRST_OWN_STAGE, LAST_STAGE, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind,
+    Schema, ShaderHash, ShaderRef,
 };
-pub use dimension::{Dimension, MAX_DIMENSIONS, check_dimensions, compare_dimensions, copy_dimensions, with_dimension};
+pub use dimension::{
+    Dimension, DimensionNames, MAX_DIMENSIONS, check_dimensions, check_mask, compare_dimensions, copy_dimensions,
+    with_dimension,
+};
 pub use files::{Cursor, UseData, put_description, put_text};
 pub use identity::{Identity, MAX_NAME};
 pub use mask::{Mask, MaskSet};
 pub use seen::Seen;
 pub use shipped::{Shipped, ShippedInfo, ShippedPipeline, ShippedScan, Sightings};
-pub use user_cache::{Loaded, UserCache, UserEntry};
+pub use user_cache::{Loaded, Owner, UserCache, UserEntry};

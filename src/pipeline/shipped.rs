@@ -76,6 +76,17 @@ pub struct ShippedScan {
 pub struct Sightings(Vec<(u64, Sighting)>);
 
 impl Sightings {
+    /// Runs that are known, and their first uses of pipelines.
+    pub fn counts(&self) -> Result<(usize, usize)> {
+        let mut runs = Vec::new();
+        for (_, Sighting { recording, .. }) in &self.0 {
+            if !runs.contains(recording) {
+                try_push(&mut runs, *recording)?;
+            }
+        }
+        Ok((runs.len(), self.0.len()))
+    }
+
     /// Put the sightings of a pipeline into `found`.
     pub fn of(&self, key: &PipelineKey, found: &mut Vec<Sighting>) -> Result<()> {
         found.clear();

@@ -8,8 +8,8 @@
 
 use std::path::Path;
 
-use super::files::{Cursor, get_description, put_description};
-use super::{DescriptionRef, Mask, PipelineKey, ShaderRef};
+use super::files::{Cursor, get_description, get_dimensions, get_identity, put_description, put_dimensions, put_text};
+use super::{DescriptionRef, Dimension, DimensionNames, Identity, Mask, PipelineKey, ShaderRef};
 use crate::base::{Result, Text, try_push, try_string, try_to_vec};
 use crate::store::io::SharedIo;
 use crate::store::{Buffer, Name, Options, Store};
@@ -18,8 +18,8 @@ use crate::store::{Buffer, Name, Options, Store};
 mod kind {
     /// A pipeline.
     pub const PIPELINE: u8 = 16;
-    /// The version of the game, as text. Its key is all zeros.
-    pub const VERSION: u8 = 17;
+    /// The [`Owner`](super::Owner) of an environment, for messages. Its key is all zeros.
+    pub const OWNER: u8 = 17;
 }
 
 /// The layout of an entry: this number, the frame of the first use, the number of masks, masks, description.
@@ -92,25 +92,84 @@ pub struct Loaded {
     pub damaged: usize,
 }
 
+/// Whose pipelines a cache has.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The game, its shader format and the graphics API.
+    pub identity: Identity,
+    /// The version of the game.
+    pub version: String,
+    /// The dimensions of its masks.
+    pub dimensions: Vec<Dimension>,
+}
+
+impl Owner {
+    fn environment(&self) -> u64 {
+        self.identity.environment(&self.version, &self.dimensions)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        for text in [&self.identity.project, &self.identity.format, &self.version] {
+            put_text(&mut out, text)?;
+        }
+        out.try_reserve(4)?;
+        out.extend_from_slice(&self.identity.api.to_le_bytes());
+        put_dimensions(&mut out, &self.dimensions)?;
+        Ok(out)
+    }
+
+    /// `None`: the bytes are no owner.
+    fn decode(bytes: &[u8]) -> Result<Option<Self>> {
+        let mut cursor = Cursor(bytes);
+        let mut head = || Some((cursor.text()?, cursor.text()?, cursor.text()?, cursor.u32()?));
+        let Some((project, format, version, api)) = head() else { return Ok(None) };
+        let Some(identity) = get_identity(project, format, api)? else { return Ok(None) };
+        let version = try_string(version)?;
+        let Some(dimensions) = get_dimensions(&mut cursor)? else { return Ok(None) };
+        Ok(Some(Self { identity, version, dimensions }))
+    }
+
+    /// Why this owner does not use the pipelines of another one. `None`: the other one is another game.
+    fn refusal(&self, other: &Self) -> Option<Text<232>> {
+        let (own, theirs) = (&self.version, &other.version);
+        match () {
+            () if self.identity != other.identity => None,
+            () if own != theirs => Some(Text::format(format_args!(
+                "the user's cache is of version '{theirs}', and version '{own}' does not use it: it starts empty"
+            ))),
+            () => Some(Text::format(format_args!(
+                "the user's cache has the mask dimensions {}, and not {}: it starts empty",
+                DimensionNames(&other.dimensions),
+                DimensionNames(&self.dimensions)
+            ))),
+        }
+    }
+}
+
 /// An open user's cache.
 pub struct UserCache {
     store: Store,
     environment: u64,
-    version: String,
+    owner: Owner,
     buffer: Vec<u8>,
     unrecorded: Vec<Name>,
+    /// Pipelines that this run has stored. Some may be dropped until the next flush.
+    stored: Vec<Name>,
+    /// Pipelines that this run could not store.
+    refused: u64,
     /// Entries that could not be decoded, such as those of another version of this library. The next put replaces them.
     unreadable: Vec<PipelineKey>,
 }
 
 impl UserCache {
-    /// Open the cache in a directory, for an [environment](crate::pipeline::Identity::environment) of the game, and its version for messages.
-    /// A missing directory is created by the first [`put`](Self::put).
-    pub fn open(io: SharedIo, directory: &Path, environment: u64, version: &str, options: Options) -> Result<Self> {
+    /// Open the cache of an owner in a directory. A missing directory is created by the first [`put`](Self::put).
+    pub fn open(io: SharedIo, directory: &Path, owner: Owner, options: Options) -> Result<Self> {
+        let environment = owner.environment();
         let options = Options { environment: Some(environment), ..options };
         let store = Store::open(io, directory, options)?;
-        let version = try_string(version)?;
-        Ok(Self { store, environment, version, buffer: Vec::new(), unrecorded: Vec::new(), unreadable: Vec::new() })
+        let (buffer, unrecorded, stored, unreadable) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { store, environment, owner, buffer, unrecorded, stored, refused: 0, unreadable })
     }
 
     fn name(&self, key: &PipelineKey) -> Name {
@@ -149,23 +208,26 @@ impl UserCache {
         self.store.entries(self.environment).filter(|meta| meta.name.kind == kind::PIPELINE).count()
     }
 
-    /// Why entries of the directory are not used, if this version has none and another version has some.
+    /// Why entries of the directory are not used, if this version has none and another version has some, or the same
+    /// version with other dimensions.
     pub fn refusal(&mut self) -> Result<Option<Text<232>>> {
         if self.count() > 0 {
             return Ok(None);
         }
+        let mut found = None;
         for environment in self.store.environments()? {
-            let name = Name { kind: kind::VERSION, environment, key: [0; 32] };
+            let name = Name { kind: kind::OWNER, environment, key: [0; 32] };
             if self.store.get(&name, &mut self.buffer)?.is_some()
-                && let Ok(theirs) = std::str::from_utf8(&self.buffer)
+                && let Some(other) = Owner::decode(&self.buffer)?
+                && let Some(refusal) = self.owner.refusal(&other)
             {
-                let own = &self.version;
-                return Ok(Some(Text::format(format_args!(
-                    "the user's cache was written by '{theirs}', and '{own}' does not use it: it starts empty"
-                ))));
+                let is_closest = other.version == self.owner.version;
+                if found.is_none() || is_closest {
+                    found = Some(refusal);
+                }
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// Store a pipeline. Returns false if it is there already, or too large for the limit of the disk.
@@ -175,17 +237,29 @@ impl UserCache {
             return Ok(false);
         }
         self.record_uses()?;
-        let version = Name { kind: kind::VERSION, key: [0; 32], ..name };
-        if !self.store.contains(&version) {
-            self.store.put(&version, 0, self.version.as_bytes())?;
+        let owner = Name { kind: kind::OWNER, key: [0; 32], ..name };
+        if !self.store.contains(&owner) {
+            self.store.put(&owner, 0, &self.owner.encode()?)?;
         }
+        self.stored.try_reserve(1)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let put = entry.encode(&mut buffer).and_then(|()| self.store.put(&name, entry.build_us, &buffer));
         self.buffer = buffer;
-        if put.as_ref().is_ok_and(|&put| put) {
+        if put? {
             self.unreadable.retain(|unreadable| unreadable != key);
+            self.stored.push(name);
+            return Ok(true);
         }
-        put
+        self.refused += 1;
+        Ok(false)
+    }
+
+    /// Pipelines of this run that are not kept, because the limit of the disk, or the disk, is too small. Each counts in one
+    /// answer.
+    pub fn take_dropped(&mut self) -> u64 {
+        let before = self.stored.len();
+        self.stored.retain(|name| self.store.contains(name));
+        std::mem::take(&mut self.refused) + (before - self.stored.len()) as u64
     }
 
     /// Note a use of a stored pipeline, so that it is kept, and add the mask of the use. The time of the use is written by
@@ -222,9 +296,9 @@ impl UserCache {
         if self.unrecorded.is_empty() {
             return Ok(());
         }
-        let version = Name { kind: kind::VERSION, environment: self.environment, key: [0; 32] };
+        let owner = Name { kind: kind::OWNER, environment: self.environment, key: [0; 32] };
         self.store.touch(&self.unrecorded)?;
-        self.store.touch(&[version])?;
+        self.store.touch(&[owner])?;
         self.unrecorded.clear();
         Ok(())
     }
@@ -250,7 +324,8 @@ impl UserCache {
 
     /// Bytes held.
     pub fn memory_used(&self) -> u64 {
-        let own = self.buffer.capacity() + self.unrecorded.capacity() * size_of::<Name>();
+        let names = self.unrecorded.capacity() + self.stored.capacity();
+        let own = self.buffer.capacity() + names * size_of::<Name>();
         self.store.statistics().memory_used + own as u64
     }
 }
@@ -273,14 +348,18 @@ mod tests {
         static SECOND: Cell<u64> = const { Cell::new(1_800_000_000) };
     }
 
-    fn environment(version: &str) -> u64 {
-        Identity::new("game", "spirv", 3).expect("valid").environment(version, &[])
+    fn owner(version: &str, dimensions: &[(&str, u32)]) -> Owner {
+        let dimensions = dimensions.iter().map(|&(name, width)| Dimension { name: name.into(), width }).collect();
+        Owner { identity: Identity::new("game", "spirv", 3).expect("valid"), version: version.into(), dimensions }
     }
 
     fn open(disk: &FaultDisk, version: &str) -> UserCache {
+        open_as(disk, owner(version, &[]), Options::new(|| SECOND.get()))
+    }
+
+    fn open_as(disk: &FaultDisk, owner: Owner, options: Options) -> UserCache {
         let io = share(disk.process()).expect("memory");
-        let options = Options::new(|| SECOND.get());
-        UserCache::open(io, Path::new("cache"), environment(version), version, options).expect("it opens")
+        UserCache::open(io, Path::new("cache"), owner, options).expect("it opens")
     }
 
     fn description(number: u32) -> Description {
@@ -375,14 +454,10 @@ mod tests {
     #[test]
     fn pipelines_in_use_outlive_one_offs_on_a_small_disk() {
         let disk = FaultDisk::default();
-        let small = |disk: &FaultDisk| {
-            let io = share(disk.process()).expect("memory");
-            let options = Options { limit_bytes: Options::LEAST_LIMIT, ..Options::new(|| SECOND.get()) };
-            UserCache::open(io, Path::new("cache"), environment("1.0"), "1.0", options).expect("it opens")
-        };
+        let small = || Options { limit_bytes: Options::LEAST_LIMIT, ..Options::new(|| SECOND.get()) };
         for session in 0..8 {
             SECOND.set(SECOND.get() + DAY);
-            let mut cache = small(&disk);
+            let mut cache = open_as(&disk, owner("1.0", &[]), small());
             let (found, _) = contents(&mut cache);
             for number in 0..200 {
                 let key = description(number).borrow().key();
@@ -416,6 +491,41 @@ mod tests {
         put(&mut new, 1);
         assert!(new.refusal().expect("it can be read").is_none());
         assert_eq!(contents(&mut open(&disk, "1.0")).0.len(), 1);
+    }
+
+    #[test]
+    fn entries_of_other_dimensions_are_refused_with_both_lists_and_those_of_other_games_silently() {
+        let disk = FaultDisk::default();
+        let now = || Options::new(|| SECOND.get());
+        for owner in [owner("1.0", &[("quality", 3)]), owner("0.9", &[("level", 5)])] {
+            let mut cache = open_as(&disk, owner, now());
+            put(&mut cache, 1);
+            cache.flush().expect("there is space");
+        }
+        let refusal = |owner| open_as(&disk, owner, now()).refusal().expect("it can be read");
+        let why = refusal(owner("1.0", &[("level", 5)])).expect("the version has other dimensions");
+        assert!(why.as_str().contains("quality:3") && why.as_str().contains("level:5"), "{why}");
+        assert!(!why.as_str().contains("1.0"), "{why}");
+        let other = Identity::new("other", "spirv", 3).expect("valid");
+        assert!(refusal(Owner { identity: other, ..owner("1.0", &[]) }).is_none());
+    }
+
+    #[test]
+    fn pipelines_of_this_run_that_are_dropped_are_counted_once() {
+        let disk = FaultDisk::default();
+        let options = Options { limit_bytes: Options::LEAST_LIMIT, ..Options::new(|| SECOND.get()) };
+        let mut cache = open_as(&disk, owner("1.0", &[]), options);
+        (0..100).for_each(|number| put(&mut cache, number));
+        assert_eq!(cache.take_dropped(), 0);
+        (100..5000).for_each(|number| put(&mut cache, number));
+        let dropped = cache.take_dropped();
+        assert_eq!((5000 - dropped, cache.take_dropped()), (contents(&mut cache).1.entries as u64, 0));
+        assert!(dropped > 1000, "{dropped}");
+        let state = vec![7; 250 << 10];
+        let large = Description { state, ..description(1) };
+        let entry = UserEntry { description: large.borrow(), masks: &[], first_frame: 0, build_us: 0 };
+        assert!(!cache.put(&large.borrow().key(), &entry).expect("it is too large"));
+        assert_eq!((cache.take_dropped(), cache.take_dropped()), (1, 0));
     }
 
     #[test]

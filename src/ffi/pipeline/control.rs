@@ -76,7 +76,8 @@ pub extern "C" fn hob_pipeline_library_get_mode(library: *const hob_pipeline_lib
 /// each distinct mask.
 ///
 /// `precompile_mask`, which may be NULL for no bits, matters in HOB_PIPELINE_MODE_PRECOMPILE only: it selects the
-/// pipelines that are compiled fast. No bits select all pipelines. Threads: shared.
+/// pipelines that are compiled fast. No bits select all pipelines. HOB_RESULT_INVALID_ARGUMENT: a mask has bits beyond
+/// the dimensions. After an error the masks are as before. Threads: shared.
 #[entry(shared, nullable(precompile_mask), experimental)]
 pub extern "C" fn hob_pipeline_library_set_masks(
     library: *const hob_pipeline_library,
@@ -102,7 +103,8 @@ pub extern "C" fn hob_pipeline_library_get_remaining(
 
 /// Gets the number of pipelines that are not compiled yet and that a mask selects, or would, as the current one.
 /// For the progress bar of one level, or to know what a change of the mask will cost. Calls
-/// hob_pipeline_library_desc.compare for each distinct mask. Threads: shared.
+/// hob_pipeline_library_desc.compare for each distinct mask. HOB_RESULT_INVALID_ARGUMENT: the mask has bits beyond the
+/// dimensions. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_get_remaining_of(
     library: *const hob_pipeline_library,
@@ -110,7 +112,7 @@ pub extern "C" fn hob_pipeline_library_get_remaining_of(
     out_remaining: *mut u32,
 ) -> hob_result {
     let mask = Mask(mask.words);
-    let remaining = library.0.as_ref().map_or(Ok(0), |library| library.precompiler().remaining_of(mask))?;
+    let remaining = library.0.as_ref().map_or(Ok(0), |library| library.remaining_of(mask))?;
     out_remaining.write(u32::try_from(remaining).unwrap_or(u32::MAX));
     Ok(())
 }
@@ -138,13 +140,15 @@ pub extern "C" fn hob_pipeline_library_forget(
 }
 
 /// Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.
-/// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait. Threads: shared.
+/// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait.
+/// HOB_RESULT_LIMIT_EXCEEDED: some pipelines of this run are not kept, because `disk_limit` or the disk is too small. Each
+/// is reported once. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_flush(library: *const hob_pipeline_library) -> hob_result {
     library.0.as_ref().map_or(Ok(()), |library| library.flush())
 }
 
-/// Gets why pipelines are not kept or bans not remembered, as a sentence without a NUL.
+/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used, as a sentence without a NUL.
 /// `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If `capacity` is
 /// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 #[entry(shared, experimental)]

@@ -9,8 +9,11 @@ use crate::ffi::base::argument::{Argument, null};
 use crate::ffi::base::array::{Array, bytes};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
-use crate::ffi::fingerprint::key::known_stage;
-use crate::pipeline::{DescriptionRef, MAX_SHADERS, Mask, PipelineKind, Schema, ShaderHash, ShaderRef, graphics};
+use crate::ffi::fingerprint::key::{hob_shader_stage, known_stage};
+use crate::pipeline::{
+    DescriptionRef, FIRST_OWN_STAGE, LAST_STAGE, MAX_SHADERS, Mask, PipelineKind, Schema, ShaderHash, ShaderRef,
+    graphics,
+};
 
 // == Experimental: Descriptions ==
 
@@ -25,6 +28,9 @@ pub enum hob_pipeline_kind {
     /// Ray generation, hit, miss and callable shaders.
     RayTracing = 2,
 }
+
+// Key maps have the same numbers.
+const _: () = assert!(hob_shader_stage::Callable.0 == LAST_STAGE && hob_shader_stage::User.0 == FIRST_OWN_STAGE);
 
 /// A shader of a pipeline.
 #[element(size = 24, last = hash)]

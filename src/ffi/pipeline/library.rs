@@ -207,8 +207,8 @@ pub struct hob_pipeline_library_desc {
     /// Limit of the user's cache on the disk, in bytes, at least 256 KiB. Default 64 MiB.
     #[default(64 << 20)]
     pub disk_limit: u64,
-    /// The named fields of masks; copied. Recordings and the user's cache keep them. Default NULL: masks have no
-    /// fields.
+    /// The named fields of masks; copied. Recordings and the user's cache keep them, and the current masks may have no
+    /// other bits. Default NULL: masks have no fields.
     pub dimensions: *const hob_pipeline_dimension,
     /// Bytes from one field to the next: sizeof(hob_pipeline_dimension). Default 0: its first released size.
     pub dimension_stride: usize,
@@ -223,8 +223,8 @@ pub struct hob_pipeline_library_desc {
 ///     if (hob_pipeline_library_create(&desc, &library) != HOB_RESULT_OK) fail(hob_last_error());
 ///
 /// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording
-/// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, or a name or number is
-/// invalid. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
+/// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, a name or number is
+/// invalid, or a mask has bits beyond the dimensions. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
 #[entry(any, experimental)]
 #[must_use]
 pub extern "C" fn hob_pipeline_library_create(

@@ -40,8 +40,8 @@ pub struct hob_pipeline_expand_desc {
     /// Number of recordings.
     pub recording_count: usize,
     /// Paths of the key maps of that build: `*.hobkeys`, or CSV if the name ends in `.csv`.
-    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, a decimal number or nothing, and at
-    /// most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be the first one: it is skipped.
+    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, the number of a hob_shader_stage
+    /// or of the host or nothing, and at most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be the first one: it is skipped.
     pub keys: *const hob_str,
     /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
     pub key_stride: usize,
@@ -73,7 +73,8 @@ pub struct hob_pipeline_expand_report {
     pub unresolved: u64,
     /// Damaged records. They are skipped.
     pub damaged: u64,
-    /// Recordings whose end is missing.
+    /// Recordings that end within a record, as a copy that was cut does. A killed run usually ends with a whole record: it
+    /// does not count, although its last uses were not written.
     pub truncated: u64,
     /// Bytes of the stable file.
     pub bytes: u64,
@@ -210,7 +211,7 @@ pub struct hob_pipeline_build_report {
     pub ray_tracing: u64,
     /// Damaged records. They are skipped.
     pub damaged: u64,
-    /// Stable files whose end is missing.
+    /// Stable files that end within a record, as a copy that was cut does.
     pub truncated: u64,
     /// Bytes of the cache.
     pub bytes: u64,

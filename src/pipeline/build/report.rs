@@ -57,7 +57,7 @@ pub struct BuildReport {
     pub is_compute_only: bool,
     /// Damaged records of the stable files.
     pub damaged: u64,
-    /// Stable files whose end is missing.
+    /// Stable files that end within a record.
     pub truncated: u64,
     /// Hash of the contents.
     pub guid: [u8; 16],

@@ -5,7 +5,7 @@
 
 use super::{KeyLine, KeyMap, KeyMapBuilder, LoadedKeys, NO_STAGE};
 use crate::base::{Result, error, try_append, try_push};
-use crate::pipeline::ShaderHash;
+use crate::pipeline::{FIRST_OWN_STAGE, LAST_STAGE, ShaderHash};
 
 const TITLE: &str = "hash,stage,key";
 /// Longest line, in bytes.
@@ -56,9 +56,10 @@ impl KeyMapBuilder {
             .ok_or_else(|| error!(Malformed, "line {line}: '{hash}' is not a hash: write 40 hexadecimal digits"))?;
         let stage = match stage.trim() {
             "" => NO_STAGE,
-            stage => stage
-                .parse()
-                .map_err(|_| error!(Malformed, "line {line}: '{stage}' is not a stage: write its number"))?,
+            stage => parse_stage(stage).ok_or_else(|| {
+                let advice = format_args!("write 0 to {LAST_STAGE}, or your own number from {FIRST_OWN_STAGE} on");
+                error!(Malformed, "line {line}: '{stage}' is not a stage: {advice}")
+            })?,
         };
         let added = self.add(&KeyLine { hash, stage, key });
         added.map(|()| true).map_err(|why| match why.code() {
@@ -78,6 +79,12 @@ fn parse_hash(digits: &str) -> Option<ShaderHash> {
         *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
     }
     Some(hash)
+}
+
+/// The number of a stage, in digits only.
+fn parse_stage(digits: &str) -> Option<u32> {
+    let number = digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
+    number.filter(|&stage| stage <= LAST_STAGE || stage >= FIRST_OWN_STAGE)
 }
 
 /// A row while it is read: its text without quotes.

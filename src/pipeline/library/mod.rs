@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::precompile::{self, Entry, Precompiler, Sighting, State};
-use super::{DescriptionRef, Dimension, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan};
+use super::{DescriptionRef, Dimension, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan, check_mask};
 use crate::base::{
     Id, Level, Result, Shared, SharedDyn, Text, error, host_log, thread_number, try_collect, try_push, try_to_vec,
 };
@@ -91,6 +91,8 @@ pub struct Core {
     counters: Counters,
     /// Why the directory cannot be used at all.
     unusable: Option<Text<232>>,
+    /// Why the user's cache began empty, although there is one.
+    refusal: Option<Text<232>>,
     /// Frames begun.
     frame: AtomicU32,
     /// The current mask, for pipelines that the host builds itself.
@@ -166,6 +168,7 @@ impl Core {
     /// Change the masks, and select again which pipelines are compiled.
     pub fn set_masks(&self, masks: precompile::CurrentMasks) -> Result<()> {
         // First, so that a failure changes no mask.
+        self.check_masks(&masks)?;
         let before = self.mask();
         if before != masks.regular {
             self.saving.count_uses(&self.known, self.precompiler.len(), before)?;
@@ -175,6 +178,16 @@ impl Core {
             word.store(bits, Relaxed);
         }
         Ok(())
+    }
+
+    fn check_masks(&self, masks: &precompile::CurrentMasks) -> Result<()> {
+        check_mask(&masks.regular, &self.dimensions).and_then(|()| check_mask(&masks.precompile, &self.dimensions))
+    }
+
+    /// Pipelines that are not compiled yet and that a mask selects, or would as the current one.
+    pub fn remaining_of(&self, mask: Mask) -> Result<usize> {
+        check_mask(&mask, &self.dimensions)?;
+        self.precompiler.remaining_of(mask)
     }
 
     /// Compile a pipeline again that is ready, failed or banned. A ban is lifted, and its strikes are forgotten. Returns
@@ -217,11 +230,12 @@ impl Core {
         self.counters.read(&self.precompiler)
     }
 
-    /// Why pipelines cannot be kept, or bans not be remembered, if so.
+    /// Why pipelines cannot be kept, bans not be remembered, or those of the last start are not used, if so.
     pub fn problem(&self) -> Option<Text<232>> {
         self.unusable
             .or_else(|| self.saving.problem())
             .or_else(|| self.quarantine.as_ref().and_then(Quarantine::problem))
+            .or(self.refusal)
     }
 
     /// Write what waits to be kept, on this thread, and wait for the disk. An error also if the directory cannot be used.

@@ -1,6 +1,5 @@
 //! Opening a library, and the caches that ship with a game. Waits for files.
 
-use std::fmt;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::AtomicU64;
 
@@ -12,7 +11,9 @@ use super::{CacheEntry, Core, Options};
 use crate::base::{Code, Level, Result, Text, error, host_log, try_path_join, try_string};
 use crate::pipeline::precompile::Precompiler;
 use crate::pipeline::recording::{Recorder, RunInfo};
-use crate::pipeline::{Dimension, Loaded, Shipped, ShippedScan, UserCache, check_dimensions, copy_dimensions};
+use crate::pipeline::{
+    DimensionNames, Loaded, Owner, Shipped, ShippedScan, UserCache, check_dimensions, check_mask, copy_dimensions,
+};
 use crate::quarantine::{self, Quarantine};
 use crate::store::io::SharedIo;
 use crate::store::io_error;
@@ -27,6 +28,8 @@ impl Core {
             options;
         let dimensions = options.dimensions;
         check_dimensions(&dimensions)?;
+        check_mask(&precompile.masks.regular, &dimensions)?;
+        check_mask(&precompile.masks.precompile, &dimensions)?;
         if version.len() > MAX_VERSION {
             let size = version.len();
             return Err(error!(LimitExceeded, "the version of the game has {size} bytes: pass at most {MAX_VERSION}"));
@@ -49,13 +52,12 @@ impl Core {
                 why_not_kept = made.err();
             }
             if keeps_user_cache {
-                cache = match UserCache::open(
-                    io.clone(),
-                    &directory,
-                    identity.environment(&version, &dimensions),
-                    &version,
-                    store,
-                ) {
+                let owner = Owner {
+                    identity: identity.try_clone()?,
+                    version: try_string(&version)?,
+                    dimensions: copy_dimensions(&dimensions)?,
+                };
+                cache = match UserCache::open(io.clone(), &directory, owner, store) {
                     Ok(opened) => Some(opened),
                     // The game runs without its files.
                     Err(why) if why.code() == Code::Io => {
@@ -90,6 +92,7 @@ impl Core {
             io,
             saving: Saving::new(cache, is_read_only, why_not_kept)?,
             unusable,
+            refusal: None,
             quarantine,
             compiler: options.compiler,
             workers: Workers::new(options.executor),
@@ -105,9 +108,11 @@ impl Core {
         Ok((core, loaded))
     }
 
-    fn load_user_cache(&self) -> Result<Loaded> {
-        self.saving.with_cache(|cache| {
-            if let Some(refusal) = cache.refusal()? {
+    fn load_user_cache(&mut self) -> Result<Loaded> {
+        let mut refusal = None;
+        let loaded = self.saving.with_cache(|cache| {
+            refusal = cache.refusal()?;
+            if let Some(refusal) = &refusal {
                 host_log(Level::Warning, format_args!("{refusal}"));
             }
             let loaded = cache.load(|key, entry| {
@@ -125,7 +130,9 @@ impl Core {
                 self.add_entry(&entry, Origin::User).map(drop)
             })?;
             Ok(loaded)
-        })
+        });
+        self.refusal = refusal;
+        loaded
     }
 
     /// [`Library::open_cache`] without the background.
@@ -181,21 +188,6 @@ impl Core {
                 DimensionNames(own)
             )),
         }
-    }
-}
-
-/// Dimensions in a message, such as `quality:3 level:4`.
-struct DimensionNames<'a>(&'a [Dimension]);
-
-impl fmt::Display for DimensionNames<'_> {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return write!(to, "none");
-        }
-        for (at, Dimension { name, width }) in self.0.iter().enumerate() {
-            write!(to, "{}{name}:{width}", if at > 0 { " " } else { "" })?;
-        }
-        Ok(())
     }
 }
 

@@ -240,9 +240,15 @@ impl Saving {
         }
         let [(_, kept), (_, recorded)] = ends;
         kept.and(recorded)?;
-        match lost {
+        if lost > 0 {
+            return Err(error!(OutOfMemory, "{lost} pipelines were not kept or recorded: out of memory"));
+        }
+        match files.kept().map_or(0, UserCache::take_dropped) {
             0 => Ok(()),
-            lost => Err(error!(OutOfMemory, "{lost} pipelines were not kept or recorded: out of memory")),
+            dropped => Err(error!(
+                LimitExceeded,
+                "{dropped} pipelines of this run are not kept: the limit of the disk, or the disk, is too small"
+            )),
         }
     }
 

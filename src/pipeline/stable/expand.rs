@@ -39,7 +39,7 @@ pub struct Expanded {
     pub unresolved: Vec<Unresolved>,
     /// Damaged records of the recordings.
     pub damaged: u64,
-    /// Recordings whose end is missing.
+    /// Recordings that end within a record. A killed run usually ends with a whole one.
     pub truncated: u64,
     /// Bytes written.
     pub bytes: u64,

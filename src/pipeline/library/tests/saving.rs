@@ -89,7 +89,10 @@ fn pipeline_that_is_too_large_costs_no_other_one() {
     let large = Description { state: vec![7; 250 << 10], ..description(2) };
     library.add(large.borrow(), 1).expect("memory");
     library.add(description(3).borrow(), 1).expect("memory");
-    library.flush().expect("there is space");
+    let why = library.flush().expect_err("one is too large");
+    assert_eq!(why.code(), Code::LimitExceeded);
+    assert!(why.sentence().starts_with("1 pipelines of this run are not kept"), "{why}");
+    library.flush().expect("it was reported");
     let problem = library.problem().expect("one was dropped");
     assert!(problem.as_str().starts_with("1 pipelines of the user's cache were dropped"), "{problem}");
     drop(library);
@@ -334,9 +337,56 @@ fn dimensions_are_recorded_and_a_user_cache_of_others_is_not_used() {
     assert_eq!(recording.run().dimensions, [Dimension { name: "quality".into(), width: 3 }]);
     let opened = |name| Library::open(with(name, None)).expect("it opens").1.entries;
     assert_eq!([opened("quality"), opened("level")], [1, 0]);
+    let problem = |name| Library::open(with(name, None)).expect("it opens").0.problem();
+    assert!(problem("quality").is_none());
+    let refusal = problem("level").expect("there is a cache of other dimensions");
+    assert!(refusal.as_str().contains("quality:3, and not level:3"), "{refusal}");
     let mut twice = with("quality", None);
     twice.dimensions.push(Dimension { name: "quality".into(), width: 1 });
     assert_eq!(Library::open(twice).err().expect("a repeated name").code(), Code::InvalidArgument);
     let long = Options { version: "1".repeat(1025), ..on(&disk, &driver) };
     assert_eq!(Library::open(long).err().expect("too long").code(), Code::LimitExceeded);
+}
+
+#[test]
+fn mask_with_bits_beyond_the_dimensions_changes_nothing() {
+    let driver = driver();
+    let with = |bits| Options {
+        dimensions: vec![Dimension { name: "level".into(), width: 2 }],
+        precompile: precompile::Options { masks: masks(bits), ..precompile::Options::default() },
+        ..options(&driver)
+    };
+    assert_eq!(Library::open(with(4)).err().expect("2 bits").code(), Code::InvalidArgument);
+    let library = opened(with(1), 4);
+    let beyond = CurrentMasks { precompile: Mask::of_bits(4), ..masks(2) };
+    assert_eq!(library.set_masks(beyond).expect_err("2 bits").code(), Code::InvalidArgument);
+    assert_eq!(library.precompiler().masks(), masks(1));
+    assert_eq!(library.remaining_of(Mask::of_bits(5)).expect_err("2 bits").code(), Code::InvalidArgument);
+    assert_eq!(library.remaining_of(Mask::of_bits(3)).expect("2 bits"), 0);
+}
+
+/// A disk of 96 KiB is full before the limit of the cache: new pipelines take the place of others of this run.
+#[test]
+fn flush_counts_pipelines_that_a_full_disk_dropped() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    let library = opened(on(&disk, &driver), 0);
+    library.flush().expect("there is space");
+    disk.set_space(Some(disk.used() + (96 << 10)));
+    let describe = |number: u16| Description { state: vec![number as u8; 500 + usize::from(number)], ..description(1) };
+    let (mut lost, mut waits) = (0, false);
+    for number in 0..400 {
+        library.add(describe(number).borrow(), 1).expect("memory");
+        match library.flush() {
+            Ok(()) => waits = false,
+            Err(why) if why.code() == Code::Io => waits = true,
+            Err(why) => {
+                assert_eq!(why.code(), Code::LimitExceeded, "{why}");
+                lost += why.sentence().split(' ').next().expect("a number").parse::<usize>().expect("a number");
+            }
+        }
+    }
+    drop(library);
+    let kept = Library::open(on(&disk, &driver)).expect("it opens").1.entries;
+    assert!(lost > 0 || waits, "400 pipelines of 700 bytes do not fit");
+    assert!(kept + lost <= 400 && (waits || kept + lost == 400), "{kept} are kept, and {lost} lost");
 }
