@@ -92,7 +92,13 @@ TEST("pipeline: named fields are compared one by one, and remaining pipelines ar
     ENSURE(remaining == 3);
     // The masks of another set of fields have another meaning.
     options.desc.dimension_count = 1;
-    ENSURE(hob::PipelineLibrary(options).statistics().opened == 0);
+    options.mask = masked(1, 0);
+    const hob::PipelineLibrary other(options);
+    ENSURE(other.statistics().opened == 0);
+    ENSURE(other.problem().find("quality:2 level:6, and not quality:2") != std::string::npos);
+    const hob_pipeline_mask beyond = masked(1, 4);
+    ENSURE(hob_pipeline_library_set_masks(other.capi(), &beyond, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_pipeline_library_set_masks(other.capi(), &options.mask, &beyond) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
 TEST("pipeline: a request waits for another thread, and forgotten pipelines are compiled again") {
