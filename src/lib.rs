@@ -19,6 +19,7 @@
 //! | [`pipeline`] | pipeline state objects: recordings, shipped caches, the precompiler |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
+#[cfg(feature = "balance")]
 pub mod balance;
 pub mod base;
 #[cfg(feature = "executor")]

@@ -32,14 +32,34 @@ impl Noise {
     }
 }
 
+/// Durations that say nothing about the strategy, beside the noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Trouble {
+    None,
+    /// The first duration of each strategy is ten times as long: caches are cold.
+    ColdStart,
+    /// The first six pieces of work take ten times as long: the host still loads.
+    Loading,
+    /// One piece in 500 begins a hitch of three to eight pieces, which take ten times as long.
+    Hitches,
+}
+
 /// Work whose mean durations change once.
 struct Work<'a> {
     before: &'a [f64],
     after: &'a [f64],
     change: u64,
     noise: Noise,
+    trouble: Trouble,
     /// Pieces of work until a duration is known.
     delay: usize,
+}
+
+impl<'a> Work<'a> {
+    /// Work without a change or a trouble.
+    fn steady(means: &'a [f64], noise: Noise) -> Self {
+        Self { before: means, after: means, change: 10_000, noise, trouble: Trouble::None, delay: 0 }
+    }
 }
 
 /// The result of a run.
@@ -50,15 +70,43 @@ struct Outcome {
     found: u64,
 }
 
+/// The troubles of a run, as factors of durations.
+struct Troubles {
+    trouble: Trouble,
+    piece: u64,
+    is_warm: [bool; MAX_STRATEGIES],
+    /// Remaining pieces of a hitch.
+    hitch: u32,
+}
+
+impl Troubles {
+    fn factor(&mut self, strategy: usize, random: &mut Random) -> f64 {
+        self.piece += 1;
+        let is_slow = match self.trouble {
+            Trouble::None => false,
+            Trouble::ColdStart => !std::mem::replace(&mut self.is_warm[strategy], true),
+            Trouble::Loading => self.piece <= 6,
+            Trouble::Hitches if self.hitch > 0 => true,
+            Trouble::Hitches => random.unit() < 0.002,
+        };
+        if self.trouble == Trouble::Hitches && is_slow {
+            self.hitch = if self.hitch == 0 { 2 + (6.0 * random.unit()) as u32 } else { self.hitch - 1 };
+        }
+        if is_slow { 10.0 } else { 1.0 }
+    }
+}
+
 fn run(work: &Work<'_>, options: Options, seed: u64, pieces: u64) -> Outcome {
     let mut balance = Balance::new(Options { strategies: work.before.len(), seed, ..options }).expect("valid");
     let (mut random, mut late) = (Random(!seed), VecDeque::new());
+    let mut troubles = Troubles { trouble: work.trouble, piece: 0, is_warm: [false; MAX_STRATEGIES], hitch: 0 };
     let least = |means: &[f64]| means.iter().copied().fold(f64::INFINITY, f64::min);
     let (mut lost, mut found, mut window) = (0.0, None, VecDeque::from([false; 20]));
     for piece in 0..pieces {
         let means = if piece < work.change { work.before } else { work.after };
         let chosen = balance.choose();
-        late.push_back((chosen, 0.004 * means[chosen] * work.noise.factor(&mut random)));
+        let factor = troubles.factor(chosen, &mut random) * work.noise.factor(&mut random);
+        late.push_back((chosen, 0.004 * means[chosen] * factor));
         if late.len() > work.delay {
             let (strategy, seconds) = late.pop_front().expect("it is there");
             assert!(balance.measure(strategy, seconds).expect("it exists"));
@@ -77,36 +125,56 @@ fn run(work: &Work<'_>, options: Options, seed: u64, pieces: u64) -> Outcome {
     Outcome { loss: lost / work.change.min(pieces) as f64, found: found.unwrap_or(u64::MAX) }
 }
 
+/// Mean and worst loss of 20 seeds of 10,000 pieces of work.
+fn losses(work: &Work<'_>) -> (f64, f64) {
+    let losses: Vec<f64> = (0..20).map(|seed| run(work, Options::default(), seed, 10_000).loss).collect();
+    let (mean, worst) = (losses.iter().sum::<f64>() / 20.0, losses.iter().copied().fold(0.0, f64::max));
+    let Work { before, noise, trouble, delay, .. } = work;
+    println!("{noise:?} {trouble:?} {before:?} delay {delay}: {:.2} %, worst {:.2} %", 100.0 * mean, 100.0 * worst);
+    (mean, worst)
+}
+
+/// Strategies by their means. The printed losses set the constants.
+const SETS: [&[f64]; 9] = [
+    &[1.0, 1.0],
+    &[1.0, 1.05],
+    &[1.0, 1.15],
+    &[1.3, 1.0],
+    &[1.0, 2.0],
+    &[4.0, 1.0],
+    &[1.0, 20.0],
+    &[2.0, 1.0, 1.1],
+    &[3.0, 1.5, 1.2, 1.0, 1.3, 2.0, 8.0, 1.1],
+];
+
 const NOISES: [Noise; 5] = [Noise::None, Noise::Normal(0.05), Noise::Normal(0.1), Noise::Normal(0.3), Noise::Spikes];
 
-/// 20 seeds of 10,000 pieces of work. The printed losses set the constants.
 #[test]
 fn stationary_work_loses_at_most_2_percent() {
-    let sets: [&[f64]; 9] = [
-        &[1.0, 1.0],
-        &[1.0, 1.05],
-        &[1.0, 1.15],
-        &[1.3, 1.0],
-        &[1.0, 2.0],
-        &[4.0, 1.0],
-        &[1.0, 20.0],
-        &[2.0, 1.0, 1.1],
-        &[3.0, 1.5, 1.2, 1.0, 1.3, 2.0, 8.0, 1.1],
-    ];
     for noise in NOISES {
-        for means in sets {
+        for means in SETS {
             for delay in [0, 3] {
-                let work = Work { before: means, after: means, change: 10_000, noise, delay };
-                let losses: Vec<f64> = (0..20).map(|seed| run(&work, Options::default(), seed, 10_000).loss).collect();
-                let mean = losses.iter().sum::<f64>() / 20.0;
-                let worst = losses.iter().copied().fold(0.0, f64::max);
-                println!("{noise:?} {means:?} delay {delay}: {:.2} %, worst {:.2} %", 100.0 * mean, 100.0 * worst);
-                // Eight strategies in noise that is three times the least difference are not told apart at once, and a
-                // hitch in the first durations misleads for a while.
-                let is_hard =
-                    matches!(noise, Noise::Spikes) || (means.len() == 8 && matches!(noise, Noise::Normal(0.3)));
+                let (mean, _) = losses(&Work { delay, ..Work::steady(means, noise) });
+                // Eight strategies in noise that is three times the least difference are not told apart at once. A hitch
+                // in the first durations misleads for a while. The two first choices of a strategy that takes 20 times as
+                // long cost 0.4 % of 10,000 pieces.
+                let is_noisy = matches!(noise, Noise::Normal(0.3));
+                let is_hard = matches!(noise, Noise::Spikes) || (is_noisy && (means.len() == 8 || means[1] == 20.0));
                 let most = if is_hard { 0.025 } else { 0.02 };
                 assert!(mean <= most, "{noise:?} {means:?} {delay}: {mean}");
+            }
+        }
+    }
+}
+
+#[test]
+fn slow_first_durations_and_hitches_lose_at_most_3_5_percent() {
+    for trouble in [Trouble::ColdStart, Trouble::Loading, Trouble::Hitches] {
+        for noise in [Noise::None, Noise::Normal(0.1)] {
+            for means in SETS {
+                let (mean, _) = losses(&Work { trouble, ..Work::steady(means, noise) });
+                // Hitches are a tenth of all time. In each, the strategy that takes four times as long is chosen five times.
+                assert!(mean <= 0.035, "{noise:?} {trouble:?} {means:?}: {mean}");
             }
         }
     }
@@ -127,7 +195,7 @@ fn newly_better_strategy_is_found_within_40_pieces() {
     ];
     for noise in [Noise::None, Noise::Normal(0.05), Noise::Normal(0.1)] {
         for (before, after) in changes {
-            let work = Work { before, after, change: 2_000, noise, delay: 1 };
+            let work = Work { before, after, change: 2_000, noise, trouble: Trouble::None, delay: 1 };
             let mut found: Vec<u64> = (0..200).map(|seed| run(&work, Options::default(), seed, 4_000).found).collect();
             found.sort_unstable();
             println!(
@@ -170,7 +238,8 @@ fn table_has_the_published_shares() {
     let mut later = recent(9.0);
     (0..20).for_each(|_| later.add(1.0));
     assert_eq!(table::share(&later, &recent(1.0)), 0.5);
-    let work = Work { before: &[1.0, 4.0], after: &[], change: 20_000, noise: Noise::None, delay: 0 };
+    let work =
+        Work { before: &[1.0, 4.0], after: &[], change: 20_000, noise: Noise::None, trouble: Trouble::None, delay: 0 };
     let loss = run(&work, Options { policy: Policy::Table, ..Options::default() }, 1, 20_000).loss;
     assert!((0.13..0.17).contains(&loss), "5 % of 3 durations: {loss}");
 }
@@ -179,8 +248,8 @@ fn table_has_the_published_shares() {
 fn invalid_options_and_durations_are_refused_or_ignored() {
     let options = Options::default();
     for (options, part) in [
-        (Options { strategies: 1, ..options }, "2 to 64"),
-        (Options { strategies: 65, ..options }, "2 to 64"),
+        (Options { strategies: 0, ..options }, "1 to 64"),
+        (Options { strategies: 65, ..options }, "1 to 64"),
         (Options { strategies: 3, policy: Policy::Table, ..options }, "the table is for 2"),
         (Options { trial_share: 0.0, ..options }, "above 0"),
         (Options { trial_share: f64::NAN, ..options }, "above 0"),
@@ -191,11 +260,16 @@ fn invalid_options_and_durations_are_refused_or_ignored() {
         assert!(why.sentence().contains(part), "{why}");
     }
     let mut balance = Balance::new(options).expect("valid");
-    for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3601.0, -f64::MIN_POSITIVE] {
+    for seconds in [0.0, -0.0, 3601.0, f64::MAX] {
         assert!(!balance.measure(1, seconds).expect("it exists"), "{seconds}");
     }
-    assert_eq!((balance.strategy(1).expect("it exists").ignored, balance.fastest()), (7, None));
-    assert_eq!(balance.measure(2, 1.0).expect_err("there are 2").code(), Code::InvalidArgument);
+    for seconds in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -f64::MIN_POSITIVE] {
+        assert_eq!(balance.measure(1, seconds).expect_err("invalid").code(), Code::InvalidArgument, "{seconds}");
+    }
+    assert_eq!((balance.strategy(1).expect("it exists").ignored, balance.fastest()), (9, None));
+    for strategy in [2, 63, 64, usize::MAX] {
+        assert_eq!(balance.measure(strategy, 1.0).expect_err("there are 2").code(), Code::NotFound);
+    }
     assert_eq!(balance.strategy(2), None);
     // Least and greatest durations.
     for seconds in [f64::MIN_POSITIVE, 3600.0, 1e-300, 3600.0, 5e-324] {
@@ -222,24 +296,72 @@ fn unmeasured_strategies_share_the_work() {
     assert!((5..60).contains(&count), "{count}");
 }
 
-#[test]
-fn restart_tries_every_strategy_soon() {
-    let mut balance = Balance::new(Options { strategies: 4, ..Options::default() }).expect("valid");
-    let spend = |balance: &mut Balance, means: [f64; 4], pieces: usize| {
-        (0..pieces)
-            .map(|_| {
-                let chosen = balance.choose();
-                balance.measure(chosen, means[chosen]).expect("it exists");
-                chosen
-            })
-            .collect::<Vec<_>>()
+/// The choices for pieces of work.
+fn spend(balance: &mut Balance, means: &[f64], pieces: usize) -> Vec<usize> {
+    let piece = |_| {
+        let chosen = balance.choose();
+        balance.measure(chosen, means[chosen]).expect("it exists");
+        chosen
     };
-    spend(&mut balance, [1.0, 4.0, 9.0, 5.0], 1_000);
+    (0..pieces).map(piece).collect()
+}
+
+#[test]
+fn every_strategy_is_chosen_twice_in_the_beginning_and_after_a_restart() {
+    let mut balance = Balance::new(Options { strategies: 4, ..Options::default() }).expect("valid");
+    assert_eq!(spend(&mut balance, &[1.0, 4.0, 90.0, 5.0], 1_000)[..8], [0, 1, 2, 3, 0, 1, 2, 3]);
     assert_eq!(balance.fastest(), Some(0));
     balance.restart();
-    let after = spend(&mut balance, [9.0, 4.0, 1.0, 5.0], 40);
-    assert!((0..4).all(|strategy| after.contains(&strategy)), "{after:?}");
+    assert_eq!(balance.fastest(), None);
+    let super::Strategy { chosen, measured, mean, share, .. } = balance.strategy(0).expect("it exists");
+    assert!(mean == 0.0 && share == 0.0, "restart forgets durations");
+    assert!(chosen > 900 && measured == chosen, "and no count");
+    let after = spend(&mut balance, &[9.0, 4.0, 1.0, 5.0], 40);
+    assert_eq!(after[..8], [0, 1, 2, 3, 0, 1, 2, 3]);
     assert_eq!((balance.fastest(), after[39]), (Some(2), 2));
+}
+
+#[test]
+fn slow_first_duration_does_not_hide_the_best_strategy() {
+    for slow in [2.0, 5.0, 100.0] {
+        let mut balance = Balance::new(Options { strategies: 3, ..Options::default() }).expect("valid");
+        assert_eq!(balance.choose(), 0);
+        balance.measure(0, slow).expect("it exists");
+        let after = spend(&mut balance, &[1.0, 1.5, 2.0], 20);
+        assert_eq!((after[19], balance.fastest()), (0, Some(0)), "{slow}: {after:?}");
+    }
+}
+
+#[test]
+fn strategy_that_met_a_hitch_is_in_use_again_after_50_pieces() {
+    for pieces in 1..10 {
+        for hitch in [1.5, 2.0, 10.0] {
+            let mut balance = Balance::new(Options::default()).expect("valid");
+            spend(&mut balance, &[1.0, 1.3], 300);
+            spend(&mut balance, &[hitch, 1.3 * hitch], pieces);
+            let after = spend(&mut balance, &[1.0, 1.3], 60);
+            let of_best = after[50..].iter().filter(|&&chosen| chosen == 0).count();
+            assert!(of_best >= 9, "{pieces} pieces, {hitch} times: {after:?}");
+        }
+    }
+}
+
+#[test]
+fn one_strategy_is_always_chosen() {
+    let mut balance = Balance::new(Options { strategies: 1, ..Options::default() }).expect("valid");
+    assert!(spend(&mut balance, &[1.0], 100).iter().all(|&chosen| chosen == 0));
+    assert_eq!((balance.fastest(), balance.strategy(0).expect("it exists").share), (Some(0), 1.0));
+}
+
+#[test]
+fn shares_are_of_the_last_choices() {
+    let mut balance = Balance::new(Options::default()).expect("valid");
+    assert_eq!(balance.strategy(1).expect("it exists").share, 0.0);
+    spend(&mut balance, &[1.0, 9.0], 4);
+    assert_eq!(balance.strategy(1).expect("it exists").share, 0.5);
+    let all = spend(&mut balance, &[1.0, 9.0], 500);
+    let chosen = all[500 - SHARE_OF..].iter().filter(|&&chosen| chosen == 1).count();
+    assert_eq!(balance.strategy(1).expect("it exists").share, chosen as f64 / SHARE_OF as f64);
 }
 
 #[test]
@@ -271,8 +393,8 @@ proptest! {
             for &(call, seconds) in &calls {
                 match call {
                     0 => balance.restart(),
-                    1..4 => _ = balance.measure(call % strategies, seconds),
-                    4..6 => _ = balance.measure(call % strategies, seconds.abs().fract()),
+                    1..4 => drop(balance.measure(call % strategies, seconds)),
+                    4..6 => drop(balance.measure(call % strategies, seconds.abs().fract())),
                     _ => choices.push(balance.choose()),
                 }
             }

@@ -6,14 +6,16 @@ pub const LONGEST_SECONDS: f64 = 3600.0;
 /// Another strategy replaces the present one if it is faster by this share. Strategies that are equally fast would
 /// otherwise alternate with each duration.
 pub const MARGIN: f64 = 0.01;
-/// A strategy is looked at twice in the beginning unless it takes this many times as long as the fastest one.
-pub const SECOND_LOOK: f64 = 3.0;
 /// A strategy that was never measured is tried as if it took longer by this many durations of the fastest one.
 pub const UNKNOWN: f64 = 1.0;
 /// Decisions between two trials of a strategy that costs nothing to try.
 pub const SPACING: u64 = 10;
 /// Trials that follow a surprise at once, on credit.
 pub const LOOKS: u32 = 3;
+/// A strategy that lost its place is tried this many decisions later, on credit.
+pub const LATER: [u64; 2] = [4, 16];
+/// Most that such a trial takes longer, in credits.
+pub const LATER_CREDIT: f64 = 2.0;
 /// Most credit of a strategy, in durations of the fastest one.
 pub const CREDIT: f64 = 12.0;
 
@@ -24,6 +26,8 @@ pub const SETTLED: u64 = 4;
 /// Before that, a duration of less than this share of the mean replaces it: the ones before had a hitch. Nothing makes
 /// work much shorter by chance.
 pub const HITCH: f64 = 0.5;
+/// What was known before a change comes back if it was less than this share of what is known now: see `ends_hitch`.
+pub const LONGER: f64 = 0.75;
 /// Least deviation, as a share of the mean: clocks and caches are never steadier.
 pub const LEAST_DEVIATION: f64 = 0.03;
 /// A deviation before it is known, as a share of the mean, and how many durations it counts as.

@@ -20,6 +20,7 @@
 //! | `read_mostly` | [`ReadMostly`]: values that many threads read without waiting for each other |
 //! | `slots` | [`Slots`]: a slot map with generational ids |
 //! | `files` | read or replace a whole file |
+//! | `recording` | blocks of recorded calls, and their reader |
 //! | `listing` | the names in a directory, and C strings of paths |
 //! | `exit` | a call when the process exits |
 //! | `host` | [`Host`](host::Host): log, clock and profiler zones of the host program |
@@ -39,6 +40,8 @@ mod memory;
 #[cfg(any(feature = "store", all(loom, test)))]
 #[allow(unsafe_code, reason = "a lock")]
 mod read_mostly;
+#[cfg(any(feature = "goblin", feature = "balance"))]
+pub mod recording;
 mod result;
 #[allow(unsafe_code, reason = "forms boxes of memory that was allocated fallibly")]
 mod shared;

@@ -54,7 +54,6 @@ pub use question::shape::{Axis, MOST_AXES};
 pub use question::strategy::StrategyDesc;
 pub use record::command::{Answer, Command};
 pub use record::goblin::Goblin;
-pub use record::recorder::Sink;
 pub use record::replay::{Difference, End, Report, replay};
 
 #[cfg(test)]

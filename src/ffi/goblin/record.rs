@@ -6,12 +6,13 @@ use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::create::hob_goblin;
 use super::ids::hob_setting_id;
+use crate::base::recording::Sink;
 use crate::base::{error, try_box};
 use crate::ffi::base::guard::{call_host, set_last_error};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::user_data::UserData;
-use crate::goblin::{End, Report, Sink, replay};
+use crate::goblin::{End, Report, replay};
 
 // == Experimental: recordings ==
 

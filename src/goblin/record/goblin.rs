@@ -3,7 +3,8 @@
 use std::ops::Deref;
 
 use super::command::{Answer, Command};
-use super::recorder::{Recorder, Sink};
+use super::recorder::Recorder;
+use crate::base::recording::Sink;
 use crate::base::{Id, Result};
 use crate::goblin::config::Config;
 use crate::goblin::core::Core;

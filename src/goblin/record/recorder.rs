@@ -4,15 +4,15 @@
 //! that choices depend on. Two kinds hold more than the command: adding a setting includes its id, and a decision
 //! includes all choices.
 //!
-//! Commands are encoded into a buffer that is allocated when the recording begins. The host gets it in blocks, each with
-//! its length and check sum: after every decision, and whenever the buffer is full. Nothing else is allocated.
+//! The host gets the encoded commands in [blocks](crate::base::recording): after every decision, and whenever a block is
+//! full. Only the beginning of a recording allocates.
 
 use std::convert::Infallible;
-use std::fmt;
 
 use super::command::{Answer, Command};
-use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, Wire, tag};
-use crate::base::{Id, Result, error, try_filled};
+use super::wire::{self, KIND, Wire, tag};
+use crate::base::recording::{BlockWriter, Sink};
+use crate::base::{Id, Result, error};
 use crate::goblin::config::Config;
 use crate::goblin::core::Core;
 use crate::goblin::learn::harvest::Sample;
@@ -22,18 +22,6 @@ use crate::goblin::question::shape::Axis;
 
 /// Bytes of a block.
 const BLOCK: usize = 8192;
-
-/// Receives a recording in pieces. Dropped when the recording is stopped, or with the goblin.
-pub trait Sink: Send + Sync {
-    /// Receive the next bytes. All pieces concatenated are the recording.
-    fn write(&mut self, bytes: &[u8]);
-}
-
-impl<F: FnMut(&[u8]) + Send + Sync> Sink for F {
-    fn write(&mut self, bytes: &[u8]) {
-        self(bytes);
-    }
-}
 
 /// The state of the recording.
 #[derive(Debug, Default)]
@@ -103,59 +91,25 @@ impl Recorder {
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
-        if let Self::On(writer) = self { writer.buffer.capacity() } else { 0 }
+        if let Self::On(writer) = self { writer.0.memory_used() } else { 0 }
     }
 }
 
-/// Encodes commands and passes blocks to the sink.
-pub struct Writer {
-    sink: Box<dyn Sink>,
-    /// A block: its head, then the payload so far.
-    buffer: Vec<u8>,
-    filled: usize,
-}
-
-impl fmt::Debug for Writer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("filled", &self.filled).finish_non_exhaustive()
-    }
-}
+/// Encodes commands.
+#[derive(Debug)]
+pub struct Writer(BlockWriter);
 
 impl Writer {
-    fn new(mut sink: Box<dyn Sink>) -> Result<Self> {
-        let buffer = try_filled(0, BLOCK)?;
-        let mut header = [0; HEADER];
-        header[..8].copy_from_slice(&MAGIC);
-        header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
-        header[12..].copy_from_slice(&LIBRARY);
-        sink.write(&header);
-        Ok(Self { sink, buffer, filled: BLOCK_HEAD })
+    fn new(sink: Box<dyn Sink>) -> Result<Self> {
+        Ok(Self(BlockWriter::new(sink, KIND, BLOCK)?))
     }
 
-    /// Pass the block to the sink.
     fn flush(&mut self) {
-        let block = &mut self.buffer[..self.filled];
-        if block.len() == BLOCK_HEAD {
-            return;
-        }
-        let length = (block.len() - BLOCK_HEAD) as u32;
-        block[4..BLOCK_HEAD].copy_from_slice(&length.to_le_bytes());
-        let sum = wire::check_sum(0, &block[4..]);
-        block[..4].copy_from_slice(&sum.to_le_bytes());
-        self.sink.write(block);
-        self.filled = BLOCK_HEAD;
+        self.0.flush();
     }
 
-    fn bytes(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() {
-            if self.filled == BLOCK {
-                self.flush();
-            }
-            let (now, later) = bytes.split_at(bytes.len().min(BLOCK - self.filled));
-            self.buffer[self.filled..][..now.len()].copy_from_slice(now);
-            self.filled += now.len();
-            bytes = later;
-        }
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.0.bytes(bytes);
     }
 
     fn command(&mut self, command: &Command<'_>, answer: Answer, latest: u64) {

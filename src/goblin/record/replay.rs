@@ -6,7 +6,8 @@
 
 use super::goblin::Goblin;
 use super::recorder::plus_one;
-use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, MOST_PAYLOAD, Wire, tag};
+use super::wire::{self, KIND, Wire, tag};
+use crate::base::recording::{BlockReader, Cut, HEADER};
 use crate::base::{Code, Error, Id, Result, error, try_push};
 use crate::goblin::config::{Config, LANES};
 use crate::goblin::learn::harvest::Sample;
@@ -70,8 +71,8 @@ pub enum End {
 
 /// Replay a run. Fails if `recording` is not a recording, or without memory.
 pub fn replay(recording: &[u8]) -> Result<Report> {
-    let library = check_header(recording)?;
-    let mut reader = Reader { data: recording, next: HEADER, unread: &[] };
+    let (reader, library) = BlockReader::new(recording, KIND)?;
+    let mut reader = Reader(reader);
     let mut report =
         Report { decisions: 0, different: 0, difference: None, calls: 0, bytes: HEADER, end: End::Complete, library };
     let mut goblin = None;
@@ -96,32 +97,6 @@ pub fn replay(recording: &[u8]) -> Result<Report> {
     }
 }
 
-fn check_header(recording: &[u8]) -> Result<[u8; 3]> {
-    let Some((header, _)) = recording.split_first_chunk::<HEADER>() else {
-        let size = recording.len();
-        return Err(error!(
-            Malformed,
-            "{size} bytes are not a recording: a recording begins with a header of {HEADER} bytes"
-        ));
-    };
-    if header[..8] != MAGIC {
-        return Err(error!(
-            Malformed,
-            "this is not a recording, or it was transferred as text: a recording begins with HOBREC"
-        ));
-    }
-    let format = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
-    if format != FORMAT {
-        let [major, minor, patch, _] = LIBRARY;
-        return Err(error!(
-            Unsupported,
-            "a recording of format {format}: {major}.{minor}.{patch} reads format {FORMAT}; replay it with the version \
-             that recorded it"
-        ));
-    }
-    Ok([header[12], header[13], header[14]])
-}
-
 /// Why a call cannot be read or replayed.
 enum Stop {
     At(End, usize),
@@ -134,65 +109,35 @@ impl From<Error> for Stop {
     }
 }
 
-type Read<T> = std::result::Result<T, Stop>;
-
-/// Reads calls from blocks.
-struct Reader<'a> {
-    data: &'a [u8],
-    /// Offset of the next block.
-    next: usize,
-    /// The unread payload of the present block.
-    unread: &'a [u8],
+impl From<Cut> for Stop {
+    fn from(cut: Cut) -> Self {
+        match cut {
+            Cut::Truncated(byte) => Self::At(End::Truncated, byte),
+            Cut::Damaged(byte) => Self::At(End::Damaged, byte),
+        }
+    }
 }
 
+type Read<T> = std::result::Result<T, Stop>;
+
+/// Reads calls.
+struct Reader<'a>(BlockReader<'a>);
+
 impl<'a> Reader<'a> {
-    /// Offset of the next byte.
     fn position(&self) -> usize {
-        self.next - self.unread.len()
+        self.0.position()
     }
 
-    /// Upper bound of the unread payload bytes. Larger counts are invalid.
     fn remaining(&self) -> usize {
-        self.data.len() - self.position()
+        self.0.remaining()
     }
 
-    /// Up to `most` bytes, at least one.
     fn some(&mut self, most: usize) -> Read<&'a [u8]> {
-        if self.unread.is_empty() {
-            self.unread = self.block()?;
-        }
-        let (now, later) = self.unread.split_at(most.min(self.unread.len()));
-        self.unread = later;
-        Ok(now)
-    }
-
-    /// The payload of the next block.
-    fn block(&mut self) -> Read<&'a [u8]> {
-        let cut_off = || Stop::At(End::Truncated, self.next);
-        let rest = &self.data[self.next..];
-        let (head, rest) = rest.split_first_chunk::<BLOCK_HEAD>().ok_or_else(cut_off)?;
-        let [a, b, c, d, length @ ..] = *head;
-        let (sum, length) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes(length) as usize);
-        if length == 0 || length > MOST_PAYLOAD {
-            return Err(Stop::At(End::Damaged, self.next));
-        }
-        let payload = rest.get(..length).ok_or_else(cut_off)?;
-        if wire::check_sum(wire::check_sum(0, &head[4..]), payload) != sum {
-            return Err(Stop::At(End::Damaged, self.next));
-        }
-        self.next += BLOCK_HEAD + length;
-        Ok(payload)
+        Ok(self.0.some(most)?)
     }
 
     fn exact<const N: usize>(&mut self) -> Read<[u8; N]> {
-        let mut bytes = [0; N];
-        let mut filled = 0;
-        while filled < N {
-            let some = self.some(N - filled)?;
-            bytes[filled..][..some.len()].copy_from_slice(some);
-            filled += some.len();
-        }
-        Ok(bytes)
+        Ok(self.0.exact()?)
     }
 
     fn number<T: Copy + Default + TryFrom<u64>>(&mut self) -> Read<T>

@@ -4,29 +4,15 @@
 //! field can never be written and not read. The implementations are [`record`](super::recorder) and
 //! [`replay`](super::replay).
 
+use crate::base::recording::Kind;
 use crate::profile::Estimate;
 
 use crate::goblin::config::{Burdens, Config, Exploration};
 use crate::goblin::question::setting::OptionDesc;
 use crate::goblin::question::strategy::StrategyDesc;
 
-/// The first bytes of a recording. A transfer as text changes the line end, so it is detected.
-pub const MAGIC: [u8; 8] = *b"HOBREC\r\n";
-/// The version of the format.
-pub const FORMAT: u32 = 2;
-/// The version of the library: major, minor, patch and 0.
-pub const LIBRARY: [u8; 4] = [
-    number(env!("CARGO_PKG_VERSION_MAJOR")),
-    number(env!("CARGO_PKG_VERSION_MINOR")),
-    number(env!("CARGO_PKG_VERSION_PATCH")),
-    0,
-];
-/// Bytes of magic, format and library.
-pub const HEADER: usize = 16;
-/// Bytes of a block before its payload: check sum and length.
-pub const BLOCK_HEAD: usize = 8;
-/// Most bytes of a payload.
-pub const MOST_PAYLOAD: usize = 1 << 16;
+/// Recordings of a goblin.
+pub const KIND: Kind = Kind { magic: *b"HOBREC\r\n", format: 2 };
 
 /// The kind of a command, one byte before its parameters.
 pub mod tag {
@@ -171,46 +157,3 @@ pub fn estimate<W: Wire>(wire: &mut W, estimate: &mut Estimate) -> Result<(), W:
 
 /// Least bytes of an estimate.
 pub const ESTIMATE: usize = 17;
-
-/// CRC-32 as in zlib and PNG (reflected 0xEDB88320) of `bytes`, continued from the check sum `before`; 0 to begin. It
-/// works on four bits at a time: 64 bytes of table, and one to two nanoseconds a byte.
-pub fn check_sum(before: u32, bytes: &[u8]) -> u32 {
-    const TABLE: [u32; 16] = {
-        let mut table = [0; 16];
-        let mut index = 0;
-        while index < 16 {
-            let mut rest = index as u32;
-            let mut bit = 0;
-            while bit < 4 {
-                rest = rest >> 1 ^ if rest & 1 == 1 { 0xEDB8_8320 } else { 0 };
-                bit += 1;
-            }
-            table[index] = rest;
-            index += 1;
-        }
-        table
-    };
-    !bytes.iter().fold(!before, |sum, byte| {
-        let sum = sum ^ u32::from(*byte);
-        let sum = sum >> 4 ^ TABLE[(sum & 15) as usize];
-        sum >> 4 ^ TABLE[(sum & 15) as usize]
-    })
-}
-
-const fn number(digits: &str) -> u8 {
-    match u8::from_str_radix(digits, 10) {
-        Ok(number) => number,
-        Err(_) => panic!("a part of the version is above 255"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn check_sum_equals_that_of_zlib() {
-        assert_eq!(check_sum(0, b"123456789"), 0xCBF4_3926);
-        assert_eq!(check_sum(check_sum(0, b"12345"), b"6789"), 0xCBF4_3926);
-    }
-}
