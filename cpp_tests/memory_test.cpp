@@ -266,6 +266,25 @@ TEST("memory: errors leak no memory") {
     ENSURE(host.live_bytes() == before);
 }
 
+TEST("memory: only creation and the start of a recording of a balance allocate") {
+    HostAllocator host;
+    hob_balance* raw = nullptr;
+    ENSURE_OK(hob_balance_create(nullptr, &raw));
+    const Balance balance(raw);
+    static size_t recorded;
+    recorded = 0;
+    const auto write = [](void*, const void*, size_t size) { recorded += size; };
+    ENSURE_OK(hob_balance_start_recording(raw, write, nullptr, nullptr));
+    const Counter counter(host);
+    for (int n = 0; n < 2000; ++n) {
+        uint32_t strategy = 0;
+        ENSURE_OK(hob_balance_choose(raw, &strategy));
+        ENSURE_OK(hob_balance_measure(raw, strategy, 1e6 * (1 + strategy)));
+        if (n % 500 == 0) ENSURE_OK(hob_balance_restart(raw));
+    }
+    ENSURE(counter.hooked() == 0 && counter.wrapped() == 0 && recorded > 18000);
+}
+
 TEST("memory: a reserved knapsack does not allocate") {
     HostAllocator host;
     const Knapsack knapsack = make_knapsack();

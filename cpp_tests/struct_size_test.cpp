@@ -176,6 +176,13 @@ TEST("struct_size: descs accept every released size") {
                                                  hob_executor_destroy(executor);
                                                  return result;
                                              });
+    is_read_at_every_size<hob_balance_desc>("hob_balance_desc", &hob_balance_desc_init,
+                                            [](const hob_balance_desc* desc) {
+                                                hob_balance* balance = nullptr;
+                                                const hob_result result = hob_balance_create(desc, &balance);
+                                                hob_balance_destroy(balance);
+                                                return result;
+                                            });
     is_read_at_every_size<hob_knapsack_desc>("hob_knapsack_desc", &hob_knapsack_desc_init,
                                              [](const hob_knapsack_desc* desc) {
                                                  hob_knapsack* knapsack = nullptr;
@@ -293,6 +300,24 @@ TEST("struct_size: answers are written only up to their size") {
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
         return hob_profile_get_estimate(profile.get(), HOB_STR("a"), 0, found);
     });
+    hob_balance* raw_balance = nullptr;
+    ENSURE_OK(hob_balance_create(nullptr, &raw_balance));
+    const Balance balance(raw_balance);
+    is_written_at_every_size<hob_balance_statistics>(
+        "hob_balance_statistics", &hob_balance_statistics_init,
+        [&](hob_balance_statistics* found) { return hob_balance_get_statistics(raw_balance, 0, found); });
+    std::string recording;
+    ENSURE_OK(hob_balance_start_recording(
+        raw_balance,
+        [](void* to, const void* data, size_t size) {
+            static_cast<std::string*>(to)->append(static_cast<const char*>(data), size);
+        },
+        &recording, nullptr));
+    ENSURE_OK(hob_balance_stop_recording(raw_balance));
+    is_written_at_every_size<hob_balance_replay_report>(
+        "hob_balance_replay_report", &hob_balance_replay_report_init, [&](hob_balance_replay_report* report) {
+            return hob_balance_replay(recording.data(), recording.size(), 1, nullptr, report);
+        });
     const Knapsack knapsack = make_knapsack();
     is_written_at_every_size<hob_knapsack_solution>(
         "hob_knapsack_solution", &hob_knapsack_solution_init, [&](hob_knapsack_solution* solution) {

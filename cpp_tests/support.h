@@ -17,12 +17,14 @@ extern "C" hob_result hob_fault_arm(hob_str point, uint32_t passes);
 namespace support {
 
 struct Destroy {
+    void operator()(hob_balance* balance) const { hob_balance_destroy(balance); }
     void operator()(hob_executor* executor) const { hob_executor_destroy(executor); }
     void operator()(hob_goblin* goblin) const { hob_goblin_destroy(goblin); }
     void operator()(hob_knapsack* knapsack) const { hob_knapsack_destroy(knapsack); }
     void operator()(hob_profile* profile) const { hob_profile_destroy(profile); }
 };
 
+using Balance = std::unique_ptr<hob_balance, Destroy>;
 using Executor = std::unique_ptr<hob_executor, Destroy>;
 using Goblin = std::unique_ptr<hob_goblin, Destroy>;
 using Knapsack = std::unique_ptr<hob_knapsack, Destroy>;

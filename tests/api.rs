@@ -52,7 +52,7 @@ fn headers_give_a_complete_table() {
         assert!(has_doc, "{}: {} has no doc", function.at, function.name);
     }
     let text: String =
-        ["base", "goblin", "program_cache", "pipeline", "executor", "knapsack", "profile", "fingerprint", "store"]
+        ["base", "balance", "goblin", "program_cache", "pipeline", "executor", "knapsack", "profile", "fingerprint", "store"]
             .map(|name| root().join(format!("include/hobgoblin/{name}.h")))
             .map(|path| std::fs::read_to_string(path).expect("a header can be read"))
             .concat();

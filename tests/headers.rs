@@ -21,6 +21,7 @@ struct Topic {
 const TOPICS: &[Topic] = &[
     Topic { name: "base", includes: &["<stddef.h>", "<stdint.h>"], before: BASE_BEFORE, after: BASE_AFTER },
     topic("executor", &["\"base.h\""]),
+    topic("balance", &["\"base.h\""]),
     topic("knapsack", &["\"base.h\""]),
     topic("profile", &["\"base.h\""]),
     topic("goblin", &["\"base.h\"", "\"profile.h\""]),

@@ -181,6 +181,7 @@ int main() {
     drive_profile();
     drive_knapsack();
     drive_resources();
+    drive_balance();
     drive_executor();
     drive_fingerprint();
     drive_goblin();

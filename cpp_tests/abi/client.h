@@ -63,6 +63,7 @@ inline hob_str text(const char* literal) {
     return hob_str_of(literal, std::strlen(literal));
 }
 
+void drive_balance();
 void drive_goblin();
 void drive_program_cache();
 void drive_pipeline();

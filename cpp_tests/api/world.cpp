@@ -43,6 +43,24 @@ const hob_fingerprint& program_key() {
     return key;
 }
 
+/// A recording of a balance: its options and one choice.
+const std::string& balance_recording() {
+    static const std::string bytes = [] {
+        std::string made;
+        const auto write = [](void* to, const void* data, size_t size) {
+            static_cast<std::string*>(to)->append(static_cast<const char*>(data), size);
+        };
+        hob_balance* balance = nullptr;
+        MUST_OK(hob_balance_create(nullptr, &balance));
+        MUST_OK(hob_balance_start_recording(balance, write, &made, nullptr));
+        uint32_t strategy = 0;
+        MUST_OK(hob_balance_choose(balance, &strategy));
+        hob_balance_destroy(balance);
+        return made;
+    }();
+    return bytes;
+}
+
 std::string contents(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
@@ -95,6 +113,9 @@ World::World(const std::string& directory) : directory_(directory) {
     std::ofstream(directory_ + "/profile") << json;
     std::ofstream(directory_ + "/pipelines", std::ios::binary)
         .write(reinterpret_cast<const char*>(pipeline_cache), sizeof pipeline_cache);
+    (void)balance_recording();
+    balance_ = static_cast<hob_balance*>(make(Of<hob_balance>()));
+    fresh_balance_ = static_cast<hob_balance*>(make(Of<hob_balance>()));
     executor_ = static_cast<hob_executor*>(make(Of<hob_executor>()));
     profile_ = static_cast<hob_profile*>(make(Of<hob_profile>()));
     knapsack_ = static_cast<hob_knapsack*>(make(Of<hob_knapsack>()));
@@ -119,6 +140,8 @@ World::~World() {
     hob_knapsack_destroy(knapsack_);
     hob_profile_destroy(profile_);
     hob_executor_destroy(executor_);
+    hob_balance_destroy(fresh_balance_);
+    hob_balance_destroy(balance_);
 }
 
 void World::make_children() {
@@ -198,6 +221,12 @@ void* World::make(Of<hob_program_cache>) {
     return made;
 }
 
+void* World::make(Of<hob_balance>) {
+    hob_balance* made = nullptr;
+    MUST_OK(hob_balance_create(nullptr, &made));
+    return made;
+}
+
 void* World::make(Of<hob_program_manager>) {
     hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
     fill(driver);
@@ -212,6 +241,11 @@ void* World::make(Of<hob_pipeline_library>) {
     hob_pipeline_library* made = nullptr;
     MUST_OK(hob_pipeline_library_create(&desc, &made));
     return made;
+}
+
+bool World::poison(hob_balance* balance) {
+    MUST_OK(hob_fault_arm(HOB_STR("balance.restart"), 0));
+    return hob_balance_restart(balance) == HOB_RESULT_PANIC;
 }
 
 bool World::poison(hob_goblin* goblin) {
@@ -258,6 +292,14 @@ uint32_t World::binary(void*, void*, hob_program* binary) {
     binary->data = binary_bytes;
     binary->size = sizeof binary_bytes;
     return 0;
+}
+
+bool World::inside(hob_balance* balance, void (*run)(void*), void* data) {
+    Memory::call_inside(run, data);
+    (void)hob_balance_start_recording(balance, [](void*, const void*, size_t) {}, nullptr, nullptr);
+    MUST(Memory::end_inside());
+    (void)hob_balance_stop_recording(balance);
+    return true;
 }
 
 bool World::inside(hob_goblin* goblin, void (*run)(void*), void* data) {
@@ -442,11 +484,12 @@ void World::fill(hob_setting_desc& desc) {
 
 void* World::handle(const std::string& type) {
     const std::map<std::string, void*> owned = {
-        {"hob_executor", executor_}, {"hob_profile", profile_},     {"hob_goblin", goblin_},
+        {"hob_balance", balance_},   {"hob_executor", executor_}, {"hob_profile", profile_},     {"hob_goblin", goblin_},
         {"hob_knapsack", knapsack_}, {"hob_program_cache", cache_}, {"hob_program_manager", manager_},
         {"hob_pipeline_library", pipelines_},
     };
     // A recording must begin before all other calls. Resources need a knapsack that has some.
+    if (type == "hob_balance" && is_about("record")) return fresh_balance_;
     if (type == "hob_goblin" && is_about("record")) return fresh_goblin_;
     if (type == "hob_knapsack" && is_about("resource")) return resources_;
     const auto found = owned.find(type);
@@ -489,6 +532,7 @@ hob_str World::text(const std::string& name) const {
 const std::string& World::bytes() const {
     static const std::string some = "some bytes";
     if (is_about("bundle")) return bundle(*this);
+    if (is_about("balance_replay")) return balance_recording();
     if (is_about("replay")) return recording;
     static const std::string pipelines(reinterpret_cast<const char*>(pipeline_cache), sizeof pipeline_cache);
     if (is_about("decode_compute")) return compute_;

@@ -27,6 +27,7 @@ public:
     ~World();
 
     // Creates an object of a handle type. The caller destroys it.
+    void* make(Of<hob_balance>);
     void* make(Of<hob_executor>);
     void* make(Of<hob_goblin>);
     void* make(Of<hob_knapsack>);
@@ -41,6 +42,7 @@ public:
     }
 
     // Lets an exclusive call on a handle end in a panic. Returns false if no call can.
+    bool poison(hob_balance* balance);
     bool poison(hob_goblin* goblin);
     bool poison(hob_knapsack* knapsack);
     bool poison(hob_profile* profile);
@@ -51,6 +53,7 @@ public:
 
     // Calls `run(data)` from inside an exclusive call on a handle. Returns false if no exclusive call can run a hook.
     // Also false if the hook runs while the value is borrowed, because const calls are then busy, too.
+    bool inside(hob_balance* balance, void (*run)(void*), void* data);
     bool inside(hob_goblin* goblin, void (*run)(void*), void* data);
     bool inside(hob_knapsack* knapsack, void (*run)(void*), void* data);
     bool inside(hob_profile* profile, void (*run)(void*), void* data);
@@ -61,6 +64,7 @@ public:
 
     // Input structs: each comes from its init function, or is zero.
     void fill(hob_allocator_hook& hook) { hook = Memory::hook(); }
+    void fill(hob_balance_desc& desc) { desc.seed = 1; }
     void fill(hob_clock_hook&) {}
     void fill(hob_environment&) {}
     void fill(hob_executor_desc&) {}
@@ -162,6 +166,7 @@ private:
     /// Encoded states of pipelines.
     std::string graphics_, compute_, ray_tracing_;
     const char* function_ = "";
+    hob_balance *balance_ = nullptr, *fresh_balance_ = nullptr;
     hob_executor* executor_ = nullptr;
     hob_profile* profile_ = nullptr;
     hob_goblin *goblin_ = nullptr, *fresh_goblin_ = nullptr;

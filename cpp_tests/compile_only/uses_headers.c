@@ -13,6 +13,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_goblin_statistics statistics = HOB_GOBLIN_STATISTICS_INIT;
     const hob_estimate estimate = HOB_ESTIMATE_INIT;
     const hob_profile_desc profile_desc = HOB_PROFILE_DESC_INIT;
+    const hob_balance_desc balance_desc = HOB_BALANCE_DESC_INIT;
     const hob_knapsack_desc knapsack_desc = HOB_KNAPSACK_DESC_INIT;
     const hob_knapsack_solve_desc solve_desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
     const hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
@@ -63,7 +64,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     if (result != HOB_RESULT_OK || hob_version() != HOB_VERSION || hob_abi_version() != HOB_ABI_VERSION) return result;
     if (goblin_desc.lanes[HOB_LANE_GPU].limit < 0 || statistics.samples > 0 ||
         estimate.source == HOB_ESTIMATE_SOURCE_PAST || profile_desc.memory_limit == 0 ||
-        knapsack_desc.memory_limit == 0 || solve_desc.capacity < 0 || solution.proven != 0 ||
+        balance_desc.strategy_count == 0 || knapsack_desc.memory_limit == 0 || solve_desc.capacity < 0 || solution.proven != 0 ||
         log_hook.minimum_level == HOB_LOG_LEVEL_ERROR || clock_hook.now_ns || zone_hook.begin || tuning.dwell || details.nodes ||
         allocator_hook.allocate) {
         return HOB_RESULT_INVALID_ARGUMENT;

@@ -144,6 +144,20 @@ void tries_profile(hob::Profile& profile) {
     (void)static_cast<const hob::Profile&>(profile).capi();
 }
 
+void tries_balance() {
+    auto created = hob::Balance::try_create(2);
+    hob::Balance& balance = *created;
+    (void)hob::Balance::try_create(HOB_BALANCE_DESC_INIT)->strategy_count();
+    (void)balance.try_start_recording([](std::string_view) {});
+    (void)*balance.try_choose();
+    (void)balance.try_measure(1, 1e6);
+    (void)balance.try_statistics(1)->share;
+    (void)balance.try_restart();
+    (void)balance.try_stop_recording();
+    (void)hob::Balance::try_replay("bytes", nullptr, 1)->capi();
+    (void)static_cast<const hob::Balance&>(balance).capi();
+}
+
 void tries_knapsack() {
     auto created = hob::Knapsack::try_create();
     hob::Knapsack& knapsack = *created;
@@ -373,6 +387,14 @@ void throws_all() {
         profile.remove_task("a");
         profile.clear();
 
+        hob::Balance balance(2), same{HOB_BALANCE_DESC_INIT};
+        balance.start_recording([](std::string_view) {});
+        balance.measure(balance.choose(), 1e6);
+        (void)balance.statistics(0).share;
+        balance.stop_recording();
+        balance.restart();
+        same = hob::Balance::replay("bytes");
+
         hob::Knapsack knapsack, several{HOB_KNAPSACK_DESC_INIT};
         knapsack.reserve(1, 2);
         (void)knapsack.add_setting({{0, 1, 0}});
@@ -420,6 +442,7 @@ void uses_wrapper() {
     (void)uses_results();
     tries_all();
     tries_executor();
+    tries_balance();
     tries_knapsack();
     tries_hooks();
 #if HOB_EXCEPTIONS

@@ -58,6 +58,19 @@ void frames(Run& run, hob_goblin* goblin, int count, std::initializer_list<hob_s
     }
 }
 
+/// Receives a recording.
+struct Tape {
+    char bytes[65536];
+    size_t size;
+
+    static void take(void* self, const void* data, size_t size) {
+        Tape& to = *static_cast<Tape*>(self);
+        if (size > sizeof to.bytes - to.size) return;
+        std::memcpy(to.bytes + to.size, data, size);
+        to.size += size;
+    }
+};
+
 }  // namespace
 
 void play_goblin(Run& run) {
@@ -106,22 +119,12 @@ void play_goblin(Run& run) {
 }
 
 void play_recording(Run& run) {
-    struct Tape {
-        char bytes[65536];
-        size_t size;
-    };
     static Tape tape;
     tape.size = 0;
     hob_goblin* goblin = nullptr;
     const hob_goblin_desc desc = budget(9);
     run("create", [&] { return hob_goblin_create(&desc, &goblin); });
-    const auto write = [](void* user_data, const void* data, size_t size) {
-        Tape& to = *static_cast<Tape*>(user_data);
-        if (size > sizeof to.bytes - to.size) return;
-        std::memcpy(to.bytes + to.size, data, size);
-        to.size += size;
-    };
-    run("start_recording", [&] { return hob_goblin_start_recording(goblin, write, &tape, nullptr); });
+    run("start_recording", [&] { return hob_goblin_start_recording(goblin, &Tape::take, &tape, nullptr); });
     hob_setting_id a = {};
     const double values[] = {0, 2, 5};
     run("add_array", [&] { return hob_goblin_add_array(goblin, HOB_STR("a"), values, 3, &a); });
@@ -132,6 +135,30 @@ void play_recording(Run& run) {
     run("replay", [&] { return hob_goblin_replay(tape.bytes, tape.size, &report); }, {HOB_RESULT_MALFORMED});
     run.heal();
     if (tape.size > 0) run.works("replay with memory", [&] { return hob_goblin_replay(tape.bytes, tape.size, &report); });
+}
+
+void play_balance(Run& run) {
+    static Tape tape;
+    tape.size = 0;
+    hob_balance *balance = nullptr, *again = nullptr;
+    run("create", [&] { return hob_balance_create(nullptr, &balance); });
+    run("start_recording", [&] { return hob_balance_start_recording(balance, &Tape::take, &tape, nullptr); });
+    uint32_t strategy = 0;
+    for (int n = 0; n < 20; ++n) {
+        run("choose", [&] { return hob_balance_choose(balance, &strategy); });
+        run("measure", [&] { return hob_balance_measure(balance, strategy, 1e6 * (1 + strategy)); });
+    }
+    run("restart", [&] { return hob_balance_restart(balance); });
+    run("stop_recording", [&] { return hob_balance_stop_recording(balance); });
+    const auto replay = [&] { return hob_balance_replay(tape.bytes, tape.size, UINT64_MAX, &again, nullptr); };
+    run("replay", replay, {HOB_RESULT_MALFORMED});
+    run.heal();
+    hob_balance_destroy(again);
+    again = nullptr;
+    if (tape.size > 0) run.works("replay with memory", replay);
+    if (balance != nullptr) run.works("choose with memory", [&] { return hob_balance_choose(balance, &strategy); });
+    hob_balance_destroy(again);
+    hob_balance_destroy(balance);
 }
 
 void play_knapsack(Run& run) {

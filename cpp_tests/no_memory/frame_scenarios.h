@@ -1,4 +1,4 @@
-// The rooms that work inside a frame: goblin, knapsack, profile, executor; and panics. MIT OR Apache-2.0.
+// The rooms that work inside a frame: goblin, balance, knapsack, profile, executor; and panics. MIT OR Apache-2.0.
 #pragma once
 
 #include "run.h"
@@ -7,6 +7,7 @@ namespace no_memory {
 
 void play_goblin(Run& run);
 void play_recording(Run& run);
+void play_balance(Run& run);
 void play_knapsack(Run& run);
 void play_profile(Run& run);
 void play_executor(Run& run);

@@ -7,6 +7,7 @@ namespace no_memory {
 const Scenario scenarios[] = {
     {"goblin", &play_goblin},
     {"recording", &play_recording},
+    {"balance", &play_balance},
     {"knapsack", &play_knapsack},
     {"profile", &play_profile},
     {"executor", &play_executor},

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -262,6 +263,19 @@ private:
     bool has_exception() const noexcept { return false; }
     void rethrow() noexcept {}
 #endif
+};
+
+/// The state of a recording.
+template <class Write>
+struct Tape {
+    Write write;
+    std::shared_ptr<Pending> pending;
+
+    static void release(void* user_data) noexcept { delete static_cast<Tape*>(user_data); }
+    static void take(void* user_data, const void* data, std::size_t size) noexcept {
+        Tape& tape = *static_cast<Tape*>(user_data);
+        tape.pending->guard([&] { tape.write(std::string_view(static_cast<const char*>(data), size)); });
+    }
 };
 
 /// Holds the first exception of several threads.

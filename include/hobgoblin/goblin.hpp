@@ -345,10 +345,11 @@ public:
     /// destroyed is dropped.
     template <class Write>
     Result<void> try_start_recording(Write write) {
-        auto tape = std::make_unique<Tape<Write>>(Tape<Write>{std::move(write), pending_});
+        using Tape = detail::Tape<Write>;
+        auto tape = std::make_unique<Tape>(Tape{std::move(write), pending_});
         const hob_result code = with_callbacks([&] {
             const hob_result started =
-                hob_goblin_start_recording(capi(), &Tape<Write>::take, tape.get(), &Tape<Write>::release);
+                hob_goblin_start_recording(capi(), &Tape::take, tape.get(), &Tape::release);
             if (started == HOB_RESULT_OK) (void)tape.release();  // the goblin owns it and calls Tape::release
             return started;
         });
@@ -489,19 +490,6 @@ private:
         desc.flags = how.trim ? HOB_SETTING_TRIM : 0;
         return desc;
     }
-
-    /// The state of a recording.
-    template <class Write>
-    struct Tape {
-        Write write;
-        std::shared_ptr<detail::Pending> pending;
-
-        static void release(void* user_data) noexcept { delete static_cast<Tape*>(user_data); }
-        static void take(void* user_data, const void* data, std::size_t size) noexcept {
-            Tape& tape = *static_cast<Tape*>(user_data);
-            tape.pending->guard([&] { tape.write(std::string_view(static_cast<const char*>(data), size)); });
-        }
-    };
 
     /// The state of a setting with callbacks.
     struct Box {

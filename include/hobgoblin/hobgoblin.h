@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "executor.h"
+#include "balance.h"
 #include "knapsack.h"
 #include "profile.h"
 #include "goblin.h"

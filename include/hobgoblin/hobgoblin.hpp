@@ -21,6 +21,7 @@
 #ifndef HOBGOBLIN_HOBGOBLIN_HPP
 #define HOBGOBLIN_HOBGOBLIN_HPP
 
+#include "balance.hpp"
 #include "executor.hpp"
 #include "fingerprint.hpp"
 #include "goblin.hpp"

@@ -41,7 +41,7 @@ mod tests;
 mod trials;
 mod tuning;
 
-use crate::base::{Error, Result, error, try_collect};
+use crate::base::{Error, Result, error, fault_point, try_collect};
 use durations::{Durations, News};
 pub use record::{Difference, End, Recorded, Report, replay};
 use table::Recent;
@@ -311,6 +311,7 @@ impl Balance {
     /// Forget all durations, as after a cut: every strategy is chosen twice, as in the beginning. Counts and random numbers
     /// go on.
     pub fn restart(&mut self) {
+        fault_point!("balance.restart");
         for arm in &mut self.arms {
             *arm = Arm { counts: arm.counts, ..Arm::default() };
         }

@@ -151,6 +151,11 @@ impl<'a> BlockReader<'a> {
         Ok((Self { data, next: HEADER, unread: &[] }, [header[12], header[13], header[14]]))
     }
 
+    /// Bytes of the recording.
+    pub fn size(&self) -> usize {
+        self.data.len()
+    }
+
     /// Offset of the next byte.
     pub fn position(&self) -> usize {
         self.next - self.unread.len()

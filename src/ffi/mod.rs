@@ -39,6 +39,8 @@ mod fault;
 #[cfg(all(feature = "no-backtrace", target_os = "linux"))]
 mod no_backtrace;
 
+#[cfg(feature = "balance")]
+mod balance;
 #[cfg(feature = "executor")]
 mod executor;
 #[cfg(feature = "store")]

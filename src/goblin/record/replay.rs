@@ -8,7 +8,7 @@ use super::goblin::Goblin;
 use super::recorder::plus_one;
 use super::wire::{self, KIND, Wire, tag};
 use crate::base::recording::{BlockReader, Cut, HEADER};
-use crate::base::{Code, Error, Id, Result, error, try_push};
+use crate::base::{Code, Error, Id, Result, try_push};
 use crate::goblin::config::{Config, LANES};
 use crate::goblin::learn::harvest::Sample;
 use crate::goblin::question::product::ProductDesc;
@@ -304,7 +304,7 @@ impl<'a> Reader<'a> {
         wire::config(self, &mut config)?;
         // Memory limits reject calls, and rejected calls are not recorded, so another limit changes no choice. The
         // recorded limit may be too low for a library that holds more.
-        config.memory_limit = MEMORY.saturating_add(MEMORY_PER_BYTE.saturating_mul(self.data.len() as u64));
+        config.memory_limit = MEMORY.saturating_add(MEMORY_PER_BYTE.saturating_mul(self.0.size() as u64));
         let goblin = match goblin {
             Some(goblin) => goblin,
             // The memory limit applies to the history when a goblin is configured, not when it is created.
