@@ -1,5 +1,7 @@
 //! Code that the benchmarks share.
 
+#[path = "src/c_calls.rs"]
+pub mod c_calls;
 #[path = "src/contest/mod.rs"]
 pub mod contest;
 #[path = "src/options.rs"]

@@ -51,11 +51,21 @@ fn headers_give_a_complete_table() {
         let has_doc = !function.doc.is_empty() || function.name.ends_with("_init");
         assert!(has_doc, "{}: {} has no doc", function.at, function.name);
     }
-    let text: String =
-        ["base", "balance", "goblin", "program_cache", "pipeline", "executor", "knapsack", "profile", "fingerprint", "store"]
-            .map(|name| root().join(format!("include/hobgoblin/{name}.h")))
-            .map(|path| std::fs::read_to_string(path).expect("a header can be read"))
-            .concat();
+    let text: String = [
+        "base",
+        "balance",
+        "goblin",
+        "program_cache",
+        "pipeline",
+        "executor",
+        "knapsack",
+        "profile",
+        "fingerprint",
+        "store",
+    ]
+    .map(|name| root().join(format!("include/hobgoblin/{name}.h")))
+    .map(|path| std::fs::read_to_string(path).expect("a header can be read"))
+    .concat();
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.starts_with('#'));
     let declared = code.filter(|line| line.contains("HOB_API") || line.contains("HOB_EXPERIMENTAL_API")).count();
     assert_eq!(api.functions.len(), declared, "functions (left) and lines that declare one (right)");

@@ -4,53 +4,12 @@
 //! boundary`. `--check` fails unless an empty guarded call takes at most 15 ns or as long as four unguarded ones.
 
 use std::ffi::c_void;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Instant;
 
+use hobgoblin_bench::c_calls::{Row, library, time};
 use libloading::{Library, Symbol};
 
-const ROUNDS: usize = 200;
-const CALLS: u32 = 20_000;
 const MOST_NS: f64 = 15.0;
 const MOST_UNGUARDED_CALLS: f64 = 4.0;
-
-/// The packaged shared library.
-fn library() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder of the project");
-    let target = root.join("target/boundary");
-    let status = Command::new(env!("CARGO"))
-        .current_dir(root)
-        .args(["rustc", "-q", "-p", "hobgoblin", "--release", "--crate-type", "cdylib"])
-        .args(["--features", "host-allocator,no-backtrace", "--target-dir"])
-        .arg(&target)
-        .status();
-    assert!(status.expect("cargo runs").success(), "the library does not build");
-    target.join("release").join(libloading::library_filename("hobgoblin"))
-}
-
-/// A kind of call, and the nanoseconds that it took in each round.
-struct Row<'a> {
-    name: &'static str,
-    call: Box<dyn FnMut() + 'a>,
-    nanoseconds: Vec<f64>,
-}
-
-impl Row<'_> {
-    fn round(&mut self) {
-        let start = Instant::now();
-        for _ in 0..CALLS {
-            (self.call)();
-        }
-        self.nanoseconds.push(start.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS));
-    }
-
-    /// First quartile. Slower rounds include other work of the machine.
-    fn quartile(&mut self) -> f64 {
-        self.nanoseconds.sort_by(f64::total_cmp);
-        self.nanoseconds[self.nanoseconds.len() / 4]
-    }
-}
 
 type Make = unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> u32;
 type Init = unsafe extern "C" fn(*mut c_void, u32) -> u32;
@@ -90,22 +49,13 @@ fn main() {
         assert_eq!(make_goblin(desc.as_ptr().cast(), &raw mut goblin), 0);
         assert_eq!(add(goblin, ["rest".as_ptr() as usize, 4], &raw mut setting), 0);
 
-        let row = |name, call| Row { name, call, nanoseconds: Vec::new() };
         let mut rows = [
-            row(
-                "unguarded: hob_abi_version",
-                Box::new(move || _ = std::hint::black_box(version())) as Box<dyn FnMut()>,
-            ),
-            row("shared: hob_profile_task_count", Box::new(move || _ = std::hint::black_box(tasks(profile)))),
-            row("any thread: hob_goblin_choice", Box::new(move || _ = std::hint::black_box(choice(goblin, setting)))),
-            row(
-                "exclusive: hob_goblin_set_switch_scale",
-                Box::new(move || _ = std::hint::black_box(scale(goblin, 1.0))),
-            ),
+            Row::new("unguarded: hob_abi_version", move || _ = std::hint::black_box(version())),
+            Row::new("shared: hob_profile_task_count", move || _ = std::hint::black_box(tasks(profile))),
+            Row::new("any thread: hob_goblin_choice", move || _ = std::hint::black_box(choice(goblin, setting))),
+            Row::new("exclusive: hob_goblin_set_switch_scale", move || _ = std::hint::black_box(scale(goblin, 1.0))),
         ];
-        for _ in 0..ROUNDS {
-            rows.iter_mut().for_each(Row::round);
-        }
+        time(&mut rows);
         let [unguarded, rest @ ..] = &mut rows;
         let floor = unguarded.quartile();
         println!("{:<44} {floor:6.1} ns", unguarded.name);
