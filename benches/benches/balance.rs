@@ -1,5 +1,7 @@
-//! The balance on simulated work: time lost against the best strategy, and how soon a newly better one is in use, beside
-//! the table of the seed and beside a host that keeps the strategy which was faster at first. Then the cost of its calls.
+//! The balance on simulated work, and the cost of its calls.
+//!
+//! It prints the time lost against the best strategy, and how soon a newly better one is in use. Beside it are the table
+//! of the seed, and a host that keeps the strategy that was faster at first.
 //!
 //! `cargo bench -p hobgoblin-bench --bench balance -- --help`
 

@@ -19,7 +19,7 @@
 //
 // Terms:
 // - Strategy: one way to do the work. Strategies are counted from 0.
-// - Piece of work: what is done between a choice and its duration. Pieces should be alike; the scene may change slowly.
+// - Piece of work: the work of one choice, with one duration. Pieces should be alike; the scene may change slowly.
 // - Trial: a choice of a strategy that is not known to be the fastest.
 // - Share of trials: the part of the time that trials may cost, in the long run.
 //
@@ -48,8 +48,9 @@ typedef enum hob_balance_policy {
     /// The fastest strategy. Trials are paid from `trial_share`: one that takes little longer is tried often, one that
     /// takes four times as long about every 200 pieces of work.
     HOB_BALANCE_POLICY_ACCOUNTS = 0,
-    /// At random, for two strategies: 50 %, or 75, 90 or 95 % for one that is 1.15, 1.3 or 1.5 times as fast in the mean
-    /// of the last 20 durations. It is simple, costs 15 % beside a strategy that takes four times as long, and turns slowly.
+    /// At random, for two strategies, by the means of their last 20 durations.
+    /// The share of the faster one is 50 %, or 75, 90 or 95 % if the other takes 1.15, 1.3 or 1.5 times as long. It costs
+    /// 15 % beside a strategy that takes four times as long, and turns slowly.
     HOB_BALANCE_POLICY_TABLE = 1,
 } hob_balance_policy;
 

@@ -28,9 +28,9 @@ impl Normal {
     }
 }
 
-/// What a duration tells.
+/// A finding from a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum Finding {
     None,
     /// The durations have changed: the mean is that of the last ones alone.
     Change,
@@ -42,7 +42,7 @@ pub enum News {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Durations {
     now: Normal,
-    /// What was known before the last change, if it may have been a hitch.
+    /// The mean before the last change, if that may have been a hitch.
     before: Normal,
     /// Durations added.
     added: u64,
@@ -60,7 +60,7 @@ pub struct Durations {
 
 impl Durations {
     /// Add a duration.
-    pub fn add(&mut self, seconds: f64) -> News {
+    pub fn add(&mut self, seconds: f64) -> Finding {
         self.last[(self.added % KEPT as u64) as usize] = seconds;
         self.added += 1;
         if std::mem::take(&mut self.is_doubtful) {
@@ -84,14 +84,14 @@ impl Durations {
             let is_above = self.above > CHANGE;
             if is_above || self.below > CHANGE {
                 self.begin_again(is_above);
-                return News::Change;
+                return Finding::Change;
             }
             // A hitch says little about the next duration. It counts as the most that a usual one may be.
             self.now.count(self.now.mean + apart * deviation);
         } else {
             self.now.count(seconds);
         }
-        if ends_hitch { News::HitchEnd } else { News::None }
+        if ends_hitch { Finding::HitchEnd } else { Finding::None }
     }
 
     /// Whether the last change was a hitch: it made the work much longer, and this duration is as before.

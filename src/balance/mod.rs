@@ -42,7 +42,7 @@ mod trials;
 mod tuning;
 
 use crate::base::{Error, Result, error, fault_point, try_collect};
-use durations::{Durations, News};
+use durations::{Durations, Finding};
 pub use record::{Difference, End, Recorded, Report, replay};
 use table::Recent;
 use trials::Account;
@@ -268,20 +268,20 @@ impl Balance {
         }
         arm.recent.add(seconds);
         let was = arm.durations.is_surprised();
-        let news = arm.durations.add(seconds);
+        let finding = arm.durations.add(seconds);
         arm.counts.measured += 1;
-        arm.counts.changes += u64::from(news == News::Change);
+        arm.counts.changes += u64::from(finding == Finding::Change);
         let is_fastest = self.fastest == Some(strategy);
         if !is_fastest && !was && arm.durations.is_surprised() {
             arm.account.look_again();
         }
         let others = self.arms.iter_mut().enumerate().filter(|(at, _)| *at != strategy);
-        match news {
-            News::Change if is_fastest => others.for_each(|(_, arm)| {
+        match finding {
+            Finding::Change if is_fastest => others.for_each(|(_, arm)| {
                 arm.durations.doubt();
                 arm.account.look_again();
             }),
-            News::HitchEnd => others.filter(|(_, arm)| arm.durations.is_doubtful()).for_each(|(_, arm)| {
+            Finding::HitchEnd => others.filter(|(_, arm)| arm.durations.is_doubtful()).for_each(|(_, arm)| {
                 arm.durations.trust();
                 arm.account.look_no_more();
             }),

@@ -26,7 +26,7 @@ pub const SETTLED: u64 = 4;
 /// Before that, a duration of less than this share of the mean replaces it: the ones before had a hitch. Nothing makes
 /// work much shorter by chance.
 pub const HITCH: f64 = 0.5;
-/// What was known before a change comes back if it was less than this share of what is known now: see `ends_hitch`.
+/// A change may have been a hitch if the mean before it was less than this share of the mean since: see `ends_hitch`.
 pub const LONGER: f64 = 0.75;
 /// Least deviation, as a share of the mean: clocks and caches are never steadier.
 pub const LEAST_DEVIATION: f64 = 0.03;

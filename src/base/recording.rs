@@ -22,7 +22,7 @@ pub const BLOCK_HEAD: usize = 8;
 /// Most bytes of a payload.
 pub const MOST_PAYLOAD: usize = 1 << 16;
 
-/// What is recorded, and in which format.
+/// The kind and the format of a recording.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// The first bytes of a recording: a name of six letters and a line end. A transfer as text changes the line end, so
