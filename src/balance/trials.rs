@@ -6,8 +6,8 @@ use super::tuning::{LATER, LATER_CREDIT, LOOKS, SPACING};
 #[derive(Clone, Copy, Debug)]
 pub struct Account {
     amount: f64,
-    /// The next trial costs this many times what the strategy takes longer: 0.5 to 1.5, so that trials follow no rhythm of
-    /// the host's work.
+    /// The next trial waits for this many times its cost and spacing: 0.5 to 1.5, so that trials follow no rhythm of the
+    /// host's work.
     jitter: f64,
     last_trial: u64,
     /// How often the strategy was chosen.
@@ -55,7 +55,7 @@ impl Account {
         if self.looks > 0 {
             return self.amount - cost >= -credit;
         }
-        self.amount >= cost * self.jitter && waited >= SPACING
+        self.amount >= cost * self.jitter && waited as f64 >= SPACING * self.jitter
     }
 
     /// A trial is made, which takes longer by `cost`.

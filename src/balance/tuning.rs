@@ -9,7 +9,7 @@ pub const MARGIN: f64 = 0.01;
 /// A strategy that was never measured is tried as if it took longer by this many durations of the fastest one.
 pub const UNKNOWN: f64 = 1.0;
 /// Decisions between two trials of a strategy that costs nothing to try.
-pub const SPACING: u64 = 10;
+pub const SPACING: f64 = 10.0;
 /// Trials that follow a surprise at once, on credit.
 pub const LOOKS: u32 = 3;
 /// A strategy that lost its place is tried this many decisions later, on credit.
