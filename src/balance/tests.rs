@@ -173,13 +173,15 @@ fn stationary_work_loses_at_most_2_percent() {
 }
 
 #[test]
-fn slow_pieces_and_hitches_lose_at_most_3_5_percent() {
+fn slow_pieces_and_hitches_lose_a_bounded_share() {
     for trouble in [Trouble::ColdStart, Trouble::Loading, Trouble::Rhythm, Trouble::Hitches] {
         for noise in [Noise::None, Noise::Normal(0.1)] {
             for means in SETS {
                 let (mean, _) = losses(&Work { trouble, ..Work::steady(means, noise) });
                 // Hitches are a tenth of all time. In each, the strategy that takes four times as long is chosen five times.
-                //assert!(mean <= 0.035, "{noise:?} {trouble:?} {means:?}: {mean}");
+                // Of pieces in a rhythm, a strategy needs dozens until its mean is known.
+                let most = if trouble == Trouble::Rhythm { 0.14 } else { 0.035 };
+                assert!(mean <= most, "{noise:?} {trouble:?} {means:?}: {mean}");
             }
         }
     }
