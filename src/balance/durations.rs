@@ -1,8 +1,8 @@
 //! The durations of a strategy: their mean and deviation, and whether they changed.
 
 use super::tuning::{
-    CHANGE, HITCH, LEAST_DEVIATION, LONGER, MEMORY, MOST_DEVIATIONS, SETTLED, SLACK, SURPRISE, USUAL_DEVIATION,
-    USUAL_WEIGHT,
+    BEYOND, CHANGE, HITCH, LEAST_DEVIATION, LONGER, MEMORY, MOST_DEVIATIONS, SETTLED, SLACK, SURPRISE, TAIL_MEMORY,
+    TAIL_UNKNOWN, USUAL_DEVIATION, USUAL_WEIGHT,
 };
 
 /// Durations that are kept to begin again after a change.
@@ -38,12 +38,35 @@ pub enum Finding {
     HitchEnd,
 }
 
+/// The time of single long durations beyond those that count for the mean, in means. It outlives changes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tail {
+    /// Durations, at most [`TAIL_MEMORY`].
+    weight: f64,
+    sum: f64,
+}
+
+impl Tail {
+    fn count(&mut self, excess: f64) {
+        let keep = (TAIL_MEMORY - 1.0) / self.weight.max(TAIL_MEMORY - 1.0);
+        self.weight = self.weight * keep + 1.0;
+        self.sum = self.sum * keep + excess;
+    }
+
+    /// Taken as short until there are many durations: a strategy with few of them is tried rather than missed.
+    fn share(&self) -> f64 {
+        self.sum / (self.weight + TAIL_UNKNOWN)
+    }
+}
+
 /// Mean and deviation of recent durations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Durations {
     now: Normal,
     /// The mean before the last change, if that may have been a hitch.
     before: Normal,
+    /// Single long durations.
+    tail: Tail,
     /// Durations added.
     added: u64,
     /// Durations since the last change.
@@ -68,7 +91,14 @@ impl Durations {
         }
         let ends_hitch = self.ends_hitch(seconds);
         if ends_hitch {
-            *self = Self { now: self.before, since: SETTLED, added: self.added, last: self.last, ..Self::default() };
+            *self = Self {
+                now: self.before,
+                since: SETTLED,
+                tail: self.tail,
+                added: self.added,
+                last: self.last,
+                ..Self::default()
+            };
         }
         if self.since <= SETTLED && seconds < HITCH * self.now.mean {
             self.forget(Normal::default());
@@ -87,8 +117,11 @@ impl Durations {
                 return Finding::Change;
             }
             // A hitch says little about the next duration. It counts as the most that a usual one may be.
-            self.now.count(self.now.mean + apart * deviation);
+            let most = self.now.mean + (apart * deviation).min(BEYOND * self.now.mean);
+            self.tail.count((seconds - most).max(0.0) / self.now.mean);
+            self.now.count(most);
         } else {
+            self.tail.count(0.0);
             self.now.count(seconds);
         }
         if ends_hitch { Finding::HitchEnd } else { Finding::None }
@@ -121,6 +154,10 @@ impl Durations {
         let at = |back: u64| last[((added - 1 - back) % KEPT as u64) as usize];
         let is_changed = |back: &u64| side * (at(*back) - mean) >= deviation;
         let count = (0..added.min(KEPT as u64)).take_while(is_changed).count().max(1) as u64;
+        // The durations of a change are no tail.
+        let most = mean + (MOST_DEVIATIONS * deviation).min(BEYOND * mean);
+        let excess: f64 = (1..count).map(|back| (at(back) - most).max(0.0) / mean).sum();
+        self.tail.sum = (self.tail.sum - excess).max(0.0);
         self.forget(if is_above { self.now } else { Normal::default() });
         (0..count).rev().for_each(|back| self.now.count(at(back)));
         self.since = count;
@@ -143,7 +180,7 @@ impl Durations {
 
     /// Forget everything but the last durations and what was known before.
     fn forget(&mut self, before: Normal) {
-        *self = Self { before, added: self.added, last: self.last, ..Self::default() };
+        *self = Self { before, tail: self.tail, added: self.added, last: self.last, ..Self::default() };
     }
 
     /// Whether nothing is known.
@@ -153,7 +190,7 @@ impl Durations {
 
     /// Mean of the recent durations, in seconds. 0 if nothing is known.
     pub fn mean(&self) -> f64 {
-        self.now.mean
+        self.now.mean * (1.0 + self.tail.share())
     }
 
     /// Their standard deviation, in seconds.

@@ -161,10 +161,9 @@ fn stationary_work_loses_at_most_2_percent() {
             for delay in [0, 3] {
                 let (mean, _) = losses(&Work { delay, ..Work::steady(means, noise) });
                 // Eight strategies in noise that is three times the least difference are not told apart at once. A hitch
-                // in the first durations misleads for a while. The two first choices of a strategy that takes 20 times as
-                // long cost 0.4 % of 10,000 pieces.
+                // in the first durations misleads for a while.
                 let is_noisy = matches!(noise, Noise::Normal(0.3));
-                let is_hard = matches!(noise, Noise::Spikes) || (is_noisy && (means.len() == 8 || means[1] == 20.0));
+                let is_hard = matches!(noise, Noise::Spikes) || (is_noisy && means.len() == 8);
                 let most = if is_hard { 0.025 } else { 0.02 };
                 assert!(mean <= most, "{noise:?} {means:?} {delay}: {mean}");
             }
@@ -180,10 +179,35 @@ fn slow_pieces_and_hitches_lose_a_bounded_share() {
                 let (mean, _) = losses(&Work { trouble, ..Work::steady(means, noise) });
                 // Hitches are a tenth of all time. In each, the strategy that takes four times as long is chosen five times.
                 // Of pieces in a rhythm, a strategy needs dozens until its mean is known.
-                let most = if trouble == Trouble::Rhythm { 0.14 } else { 0.035 };
+                let most = if trouble == Trouble::Rhythm { 0.05 } else { 0.035 };
                 assert!(mean <= most, "{noise:?} {trouble:?} {means:?}: {mean}");
             }
         }
+    }
+}
+
+/// A strategy that rebuilds something now and then is fast most of the time, and still the slower one.
+#[test]
+fn rare_long_pieces_of_a_strategy_count() {
+    for (every, long) in [(5, 5.0), (10, 20.0), (20, 40.0), (50, 60.0)] {
+        let mean = (f64::from(every) - 1.0 + long) / f64::from(every);
+        let means = [mean, 1.0 + (mean - 1.0) * 0.6];
+        let run = |seed| {
+            let mut balance = Balance::new(Options { seed, ..Options::default() }).expect("valid");
+            let (mut random, mut rebuilds, mut total) = (Random(!seed), 0, 0.0);
+            for _ in 0..10_000 {
+                let chosen = balance.choose();
+                rebuilds += u32::from(chosen == 0);
+                let of_first = if rebuilds % every == 0 { long } else { 1.0 };
+                let seconds = if chosen == 0 { of_first } else { means[1] };
+                balance.measure(chosen, seconds * Noise::Normal(0.1).factor(&mut random)).expect("it exists");
+                total += means[chosen];
+            }
+            total / 10_000.0 / means[1] - 1.0
+        };
+        let lost = (0..20).map(run).sum::<f64>() / 20.0;
+        println!("one of {every} pieces takes {long} times as long: {:.2} %", 100.0 * lost);
+        assert!(lost <= 0.035, "{every} {long}: {lost}");
     }
 }
 

@@ -35,6 +35,11 @@ pub const USUAL_DEVIATION: f64 = 0.15;
 pub const USUAL_WEIGHT: f64 = 4.0;
 /// A duration counts as at most this many deviations from the mean, so that one hitch is no change.
 pub const MOST_DEVIATIONS: f64 = 4.0;
+/// It counts as at most this share more than the mean. The rest is the tail.
+pub const BEYOND: f64 = 0.8;
+/// Most durations that a tail remembers, and how many it counts as having been without one.
+pub const TAIL_MEMORY: f64 = 2000.0;
+pub const TAIL_UNKNOWN: f64 = 50.0;
 /// Deviations that are forgiven at each duration: half of the least change that matters.
 pub const SLACK: f64 = 0.5;
 /// Sum of deviations that is a change. Noise without a change reaches it about once in 10,000 durations.

@@ -21,7 +21,7 @@
 //!
 //! Terms:
 //! - Strategy: one way to do the work. Strategies are counted from 0.
-//! - Piece of work: the work of one choice, with one duration. Pieces should be alike; the scene may change slowly.
+//! - Piece of work: the work of one choice, with one duration. The more alike pieces are, the sooner a balance knows.
 //! - Trial: a choice of a strategy that is not known to be the fastest.
 //! - Share of trials: the part of the time that trials may cost, in the long run.
 
@@ -188,8 +188,9 @@ pub struct hob_balance_statistics {
     /// Its share of the last 128 choices since the last restart: 0 to 1.
     pub share: f64,
     /// Mean of its recent durations, in nanoseconds. 0: none since the last restart.
+    /// Single long durations count little until there are dozens of durations.
     pub mean_ns: f64,
-    /// Their standard deviation, in nanoseconds.
+    /// Their standard deviation without single long ones, in nanoseconds.
     pub deviation_ns: f64,
 }
 
