@@ -19,12 +19,17 @@ struct Normal {
 
 impl Normal {
     fn count(&mut self, seconds: f64) {
+        self.count_apart(seconds, seconds);
+    }
+
+    /// Count one value for the mean, and another one for the deviation.
+    fn count_apart(&mut self, seconds: f64, deviating: f64) {
         let keep = (MEMORY - 1.0) / self.weight.max(MEMORY - 1.0);
         self.weight = self.weight * keep + 1.0;
         self.squared_deviations *= keep;
-        let from_old_mean = seconds - self.mean;
-        self.mean += from_old_mean / self.weight;
-        self.squared_deviations += from_old_mean * (seconds - self.mean);
+        let from_old_mean = deviating - self.mean;
+        self.mean += (seconds - self.mean) / self.weight;
+        self.squared_deviations += from_old_mean * (deviating - self.mean);
     }
 }
 
@@ -67,6 +72,8 @@ pub struct Durations {
     before: Normal,
     /// Single long durations.
     tail: Tail,
+    /// The mean with the tail.
+    mean: f64,
     /// Durations added.
     added: u64,
     /// Durations since the last change.
@@ -84,6 +91,12 @@ pub struct Durations {
 impl Durations {
     /// Add a duration.
     pub fn add(&mut self, seconds: f64) -> Finding {
+        let finding = self.take_in(seconds);
+        self.mean = self.now.mean * (1.0 + self.tail.share());
+        finding
+    }
+
+    fn take_in(&mut self, seconds: f64) -> Finding {
         self.last[(self.added % KEPT as u64) as usize] = seconds;
         self.added += 1;
         if std::mem::take(&mut self.is_doubtful) {
@@ -119,7 +132,7 @@ impl Durations {
             // A hitch says little about the next duration. It counts as the most that a usual one may be.
             let most = self.now.mean + (apart * deviation).min(BEYOND * self.now.mean);
             self.tail.count((seconds - most).max(0.0) / self.now.mean);
-            self.now.count(most);
+            self.now.count_apart(most, self.now.mean + apart * deviation);
         } else {
             self.tail.count(0.0);
             self.now.count(seconds);
@@ -190,7 +203,7 @@ impl Durations {
 
     /// Mean of the recent durations, in seconds. 0 if nothing is known.
     pub fn mean(&self) -> f64 {
-        self.now.mean * (1.0 + self.tail.share())
+        self.mean
     }
 
     /// Their standard deviation, in seconds.

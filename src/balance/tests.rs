@@ -161,9 +161,10 @@ fn stationary_work_loses_at_most_2_percent() {
             for delay in [0, 3] {
                 let (mean, _) = losses(&Work { delay, ..Work::steady(means, noise) });
                 // Eight strategies in noise that is three times the least difference are not told apart at once. A hitch
-                // in the first durations misleads for a while.
+                // in the first durations misleads for a while. The two first choices of a strategy that takes 20 times as
+                // long cost 0.4 % of 10,000 pieces.
                 let is_noisy = matches!(noise, Noise::Normal(0.3));
-                let is_hard = matches!(noise, Noise::Spikes) || (is_noisy && means.len() == 8);
+                let is_hard = matches!(noise, Noise::Spikes) || (is_noisy && (means.len() == 8 || means[1] == 20.0));
                 let most = if is_hard { 0.025 } else { 0.02 };
                 assert!(mean <= most, "{noise:?} {means:?} {delay}: {mean}");
             }
@@ -183,6 +184,15 @@ fn slow_pieces_and_hitches_lose_a_bounded_share() {
                 assert!(mean <= most, "{noise:?} {trouble:?} {means:?}: {mean}");
             }
         }
+    }
+}
+
+/// Log-normal durations whose deviation is 1.3 means.
+#[test]
+fn wildly_different_pieces_lose_at_most_10_percent() {
+    for means in SETS {
+        let (mean, _) = losses(&Work::steady(means, Noise::Normal(1.0)));
+        assert!(mean <= 0.1, "{means:?}: {mean}");
     }
 }
 
