@@ -74,7 +74,8 @@ pub struct Part {
     pub digest: [u8; 8],
 }
 
-/// Builds a name from its parts, in one context.
+/// Builds a name from its parts, in one context. Names with the same first parts are made from copies.
+#[derive(Clone)]
 pub struct Builder {
     list: blake3::Hasher,
 }

@@ -136,25 +136,40 @@ impl DescriptionRef<'_> {
 
     /// The name of this pipeline. Equal descriptions have equal names; the order of the shaders counts.
     pub fn key(&self) -> PipelineKey {
-        let mut name = Builder::new(CONTEXT);
-        name.written(HEAD, 0, |head| {
-            head.put(&[self.kind as u8]);
-            head.put(&self.schema.0.to_le_bytes());
-        });
-        name.part(STATE, 0, self.state);
-        name.written(SHADER, self.shaders.len() as u32, |list| {
-            for shader in self.shaders {
-                list.put(&shader.stage.to_le_bytes());
-                list.put(&shader.hash.0);
-            }
-        });
-        name.finish()
+        KeyBegin::new(self.kind, self.schema, self.state).key(self.shaders)
     }
 
     /// A copy on the heap.
     pub fn try_to_owned(&self) -> Result<Description> {
         let Self { kind, schema, state, shaders } = *self;
         Ok(Description { kind, schema, state: try_to_vec(state)?, shaders: try_to_vec(shaders)? })
+    }
+}
+
+/// The begin of the names of all pipelines with a state.
+pub struct KeyBegin(Builder);
+
+impl KeyBegin {
+    pub fn new(kind: PipelineKind, schema: Schema, state: &[u8]) -> Self {
+        let mut name = Builder::new(CONTEXT);
+        name.written(HEAD, 0, |head| {
+            head.put(&[kind as u8]);
+            head.put(&schema.0.to_le_bytes());
+        });
+        name.part(STATE, 0, state);
+        Self(name)
+    }
+
+    /// The name of the pipeline with these shaders.
+    pub fn key(&self, shaders: &[ShaderRef]) -> PipelineKey {
+        let mut name = self.0.clone();
+        name.written(SHADER, shaders.len() as u32, |list| {
+            for shader in shaders {
+                list.put(&shader.stage.to_le_bytes());
+                list.put(&shader.hash.0);
+            }
+        });
+        name.finish()
     }
 }
 

@@ -7,10 +7,11 @@
 use super::dedup_from;
 use crate::base::{Result, try_push};
 use crate::fingerprint::Fingerprint;
+use crate::pipeline::description::KeyBegin;
 use crate::pipeline::files::{Cursor, Table};
 use crate::pipeline::keys::{KeyMap, NO_STAGE};
 use crate::pipeline::stable::StablePipeline;
-use crate::pipeline::{DescriptionRef, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
+use crate::pipeline::{DescriptionRef, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
 use crate::store::hash;
 
 /// The shaders that a stable pipeline may have in this build.
@@ -45,14 +46,22 @@ impl Choices {
         self.clear();
         for (place, shader) in pipeline.shaders.iter().enumerate() {
             let begin = self.hashes.len();
+            let mut is_sorted = true;
             for key in shader.keys.clone() {
                 let lines = keys.shaders_of(key);
                 for line in lines.filter(|line| line.stage == shader.stage || line.stage == NO_STAGE) {
+                    match self.hashes[begin..].last() {
+                        Some(last) if *last == line.hash => continue,
+                        last => is_sorted &= last.is_none_or(|last| *last < line.hash),
+                    }
                     try_push(&mut self.hashes, line.hash)?;
                 }
             }
-            self.hashes[begin..].sort_unstable();
-            dedup_from(&mut self.hashes, begin);
+            // The lines of a key are in the order of their shaders. Most shaders have one key.
+            if !is_sorted {
+                self.hashes[begin..].sort_unstable();
+                dedup_from(&mut self.hashes, begin);
+            }
             if self.hashes.len() == begin {
                 return Ok(Some(place));
             }
@@ -149,18 +158,21 @@ impl Forms {
         self.table.insert(&key, &self.encoded, uses, 0)
     }
 
-    /// Pass the combinations of all forms to `each`, with the place of the form: of each form the first `most`.
+    /// Pass the combinations of all forms to `each`, with the place of the form and the name of the pipeline: of each form
+    /// the first `most`.
     pub fn for_each(
         &self,
         most: u64,
-        mut each: impl FnMut(usize, &DescriptionRef<'_>, &UseData) -> Result<()>,
+        mut each: impl FnMut(usize, &PipelineKey, &DescriptionRef<'_>, &UseData) -> Result<()>,
     ) -> Result<()> {
         let (mut choices, mut shaders) = (Choices::default(), Vec::new());
         for at in 0..self.table.len() {
             let Some((kind, schema, state)) = choices.decode(self.table.encoded(at))? else { continue };
+            let begin = KeyBegin::new(kind, schema, state);
             for number in 0..choices.count().min(most) {
                 choices.combine(number, &mut shaders)?;
-                each(at, &DescriptionRef { kind, schema, state, shaders: &shaders }, &self.table.row(at).uses)?;
+                let description = DescriptionRef { kind, schema, state, shaders: &shaders };
+                each(at, &begin.key(&shaders), &description, &self.table.row(at).uses)?;
             }
         }
         Ok(())

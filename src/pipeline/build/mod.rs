@@ -132,10 +132,7 @@ impl<'a> Build<'a> {
 
     /// Want the lines of key maps that [`add`](Self::add) will need for this file.
     pub fn want(file: &StableFile, wanted: &mut Wanted) -> Result<()> {
-        let scan = file.for_each(|pipeline, _| {
-            pipeline.shaders.iter().flat_map(|shader| shader.keys.clone()).try_for_each(|key| wanted.add_key(key))
-        });
-        scan.map(|_| ())
+        file.for_each_key(|key| wanted.add_key(key))
     }
 
     /// Add a stable file. False if it was skipped: it is for another game, shader format or graphics API, has other mask
@@ -195,9 +192,8 @@ impl<'a> Build<'a> {
     /// Make the pipelines of all forms.
     fn combine(&mut self) -> Result<()> {
         let Self { forms, timelines, table, encoded, .. } = self;
-        forms.for_each(self.options.combinations.into(), |form, description, uses| {
-            let key = description.key();
-            if let Some(at) = table.find(&key) {
+        forms.for_each(self.options.combinations.into(), |form, key, description, uses| {
+            if let Some(at) = table.find(key) {
                 timelines.note_pipeline(form, at)?;
                 return table.row_mut(at).uses.merge(uses);
             }
@@ -205,7 +201,7 @@ impl<'a> Build<'a> {
             own.merge(uses)?;
             encoded.clear();
             put_description(encoded, description)?;
-            timelines.note_pipeline(form, table.insert(&key, encoded, own, 0)?)
+            timelines.note_pipeline(form, table.insert(key, encoded, own, 0)?)
         })?;
         self.forms = Forms::default();
         for at in 0..self.table.len() {
@@ -228,9 +224,9 @@ impl<'a> Build<'a> {
         }
         used.sort_unstable();
         let mut found: Vec<ShaderHash> = Vec::new();
-        for line in self.keys.lines().filter(|line| line.stage == COMPUTE) {
-            if used.binary_search(&line.hash).is_err() {
-                try_push(&mut found, line.hash)?;
+        for hash in self.keys.shaders_of_stage(COMPUTE) {
+            if used.binary_search(&hash).is_err() {
+                try_push(&mut found, hash)?;
             }
         }
         found.sort_unstable();
@@ -264,7 +260,7 @@ impl<'a> Build<'a> {
         for &at in &order {
             let times = self.table.row(at as usize).uses.times;
             match get_description(&mut Cursor(self.table.encoded(at as usize)), &mut shaders)? {
-                Some(description) => sanitiser.add(&description, times)?,
+                Some(description) => sanitiser.add(&description, times, at, &self.table)?,
                 None => return Err(error!(Malformed, "a pipeline cannot be read back: build again")),
             }
         }

@@ -13,10 +13,15 @@
 //!
 //! Source: the sanitising of Unreal's `ShaderPipelineCacheTools`, which prints these counts.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
 use crate::base::{Code, Result, try_filled, try_push};
 use crate::fingerprint::{Builder, Fingerprint};
+use crate::pipeline::files::{Table, encoded_state};
 use crate::pipeline::graphics::{GraphicsState, VertexAttribute, check};
 use crate::pipeline::{DescriptionRef, PipelineKind, ShaderHash};
+use crate::store::hash;
 
 const CONTEXT: &str = "hobgoblin vertex format 1";
 /// The stage of vertex shaders: `HOB_SHADER_STAGE_VERTEX`.
@@ -59,34 +64,57 @@ struct Vertices {
     pipeline: usize,
 }
 
+/// The hash of the vertex format of a state. `None`: it has no attributes.
+#[derive(Clone, Copy)]
+struct Format(Option<Fingerprint>);
+
 /// Finds the pipelines that are filtered out.
 #[derive(Default)]
 pub struct Sanitiser {
     vertices: Vec<Vertices>,
+    /// Vertex formats of graphics states by the state's hash, with the row of a pipeline that has the state. `None`: the
+    /// state is invalid. Most pipelines of a build differ in their shaders alone.
+    formats: HashMap<u64, (u32, Option<Format>), BuildHasherDefault<DefaultHasher>>,
     invalid: Vec<usize>,
     counts: Sanitised,
 }
 
 impl Sanitiser {
-    /// Add the next pipeline.
-    pub fn add(&mut self, description: &DescriptionRef<'_>, times: u64) -> Result<()> {
+    /// Add the next pipeline: that of a row. `times`: how often recordings used it.
+    pub fn add(&mut self, description: &DescriptionRef<'_>, times: u64, row: u32, table: &Table) -> Result<()> {
         let pipeline = self.counts.before as usize;
         self.counts.before += 1;
         if !description.schema.is_own() {
             self.counts.unchecked += 1;
             return Ok(());
         }
-        let state = match state_of(description) {
-            Ok(state) => state,
-            Err(why) if why.code() == Code::OutOfMemory => return Err(why),
-            Err(_) => return try_push(&mut self.invalid, pipeline),
-        };
-        let shader = description.shaders.iter().find(|shader| shader.stage == VERTEX);
-        if let (Some(state), Some(shader)) = (state, shader) {
-            let format = format_of(&state.attributes);
-            try_push(&mut self.vertices, Vertices { shader: shader.hash, format, times, pipeline })?;
+        if description.kind != PipelineKind::Graphics {
+            return match unless_invalid(check(description))? {
+                Some(()) => Ok(()),
+                None => try_push(&mut self.invalid, pipeline),
+            };
         }
-        Ok(())
+        let Some(Format(format)) = self.format_of(description.state, row, table)? else {
+            return try_push(&mut self.invalid, pipeline);
+        };
+        match description.shaders.iter().find(|shader| shader.stage == VERTEX) {
+            Some(shader) => try_push(&mut self.vertices, Vertices { shader: shader.hash, format, times, pipeline }),
+            None => Ok(()),
+        }
+    }
+
+    /// The vertex format of a graphics state. `None`: it is invalid.
+    fn format_of(&mut self, state: &[u8], row: u32, table: &Table) -> Result<Option<Format>> {
+        let hash = hash(state);
+        if let Some(&(same, format)) = self.formats.get(&hash)
+            && encoded_state(table.encoded(same as usize)) == Some(state)
+        {
+            return Ok(format);
+        }
+        let format = unless_invalid(GraphicsState::decode(state))?.map(|state| Format(format_of(&state.attributes)));
+        self.formats.try_reserve(1)?;
+        self.formats.insert(hash, (row, format));
+        Ok(format)
     }
 
     /// Whether each pipeline is kept, and the counts.
@@ -119,11 +147,11 @@ impl Sanitiser {
     }
 }
 
-/// The state of a graphics pipeline, and `None` for a valid one of another kind.
-fn state_of(description: &DescriptionRef<'_>) -> Result<Option<GraphicsState>> {
-    match description.kind {
-        PipelineKind::Graphics => GraphicsState::decode(description.state).map(Some),
-        _ => check(description).map(|()| None),
+/// `None`: invalid.
+fn unless_invalid<T>(checked: Result<T>) -> Result<Option<T>> {
+    match checked {
+        Err(why) if why.code() == Code::OutOfMemory => Err(why),
+        checked => Ok(checked.ok()),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::store::LogKind;
 
 pub use table::{Row, Table};
 pub use timeline::{Timelines, short_key};
-pub use wire::{Cursor, get_description, get_uses, put_description, put_text, put_uses};
+pub use wire::{Cursor, encoded_state, get_description, get_uses, put_description, put_text, put_uses, skip_uses};
 
 /// A file of one run.
 pub const RECORDING: LogKind = LogKind { number: 1, version: 1, name: "a recording" };

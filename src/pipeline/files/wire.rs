@@ -86,6 +86,16 @@ pub fn put_description(out: &mut Vec<u8>, description: &DescriptionRef<'_>) -> R
     Ok(())
 }
 
+/// The state in an encoded description. `None`: invalid bytes.
+pub fn encoded_state(bytes: &[u8]) -> Option<&[u8]> {
+    let mut cursor = Cursor(bytes);
+    cursor.take(5)?;
+    let shaders = cursor.u16()?;
+    cursor.take(24 * usize::from(shaders))?;
+    let length = cursor.u32()?;
+    cursor.take(length as usize)
+}
+
 /// A description. Its shaders are put into `shaders`. `None`: invalid bytes.
 pub fn get_description<'a>(
     cursor: &mut Cursor<'a>,
@@ -122,6 +132,13 @@ pub fn put_uses(out: &mut Vec<u8>, uses: &UseData) -> Result<()> {
     out.extend_from_slice(&(masks.len() as u32).to_le_bytes());
     masks.iter().flat_map(|mask| mask.0).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     Ok(())
+}
+
+/// Skip use data. `None`: the bytes are too few.
+pub fn skip_uses(cursor: &mut Cursor<'_>) -> Option<()> {
+    cursor.take(44)?;
+    let masks = cursor.u32()? as usize;
+    cursor.take(masks.checked_mul(32)?).map(|_| ())
 }
 
 /// Use data. `None`: invalid bytes.

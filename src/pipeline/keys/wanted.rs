@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
 
 use super::file::{BLOCK, EncodedLine, KeyFileInfo, LINE_HEAD, is_csv};
-use super::{KeyLine, KeyMap, KeyMapBuilder, MAX_KEY};
+use super::{KeyLine, KeyMap, KeyMapBuilder, MAX_KEY, quick_hash};
 use crate::base::{Error, Result, error, try_filled, try_push};
 use crate::pipeline::ShaderHash;
 use crate::pipeline::files::{HEAD, KEY_MAP, KINDS};
@@ -22,7 +22,7 @@ const MOST_FILES: usize = 64;
 /// Bytes of a file that are read at a time. Pieces of 64 KiB to 2 MiB differ by less than the noise.
 const PIECE: u64 = 512 << 10;
 
-/// Says which lines of key maps are needed. May let others pass: one in 2^64 of them.
+/// Says which lines of key maps are needed. May let others pass, whose hashes are equal.
 #[derive(Default)]
 pub struct Wanted {
     /// Hashes of stable keys.
@@ -67,7 +67,7 @@ fn insert(tags: &mut Tags, tag: u64) -> Result<()> {
 impl Wanted {
     /// Want the lines of a stable key.
     pub fn add_key(&mut self, key: &str) -> Result<()> {
-        insert(&mut self.keys, hash(key.as_bytes()))
+        insert(&mut self.keys, quick_hash(key.as_bytes()))
     }
 
     /// Want the lines of a shader.
@@ -96,7 +96,8 @@ impl KeyMap {
                 try_push(&mut streams, stream)?;
             }
         }
-        let mut sink = Sink { wanted, total: 0, is_key_wanted: false, builder: KeyMapBuilder::default() };
+        let mut sink =
+            Sink { wanted, total: 0, is_key_wanted: false, is_key_held: false, builder: KeyMapBuilder::default() };
         merge(streams, &mut sink, &mut file_lines)?;
         let Sink { total, builder, .. } = sink;
         let map = if wanted.shaders.is_empty() { builder.finish_for_keys() } else { builder.finish() };
@@ -133,6 +134,8 @@ struct Sink<'a> {
     total: u64,
     /// Of the last line.
     is_key_wanted: bool,
+    /// Whether a line with the key of the last one is held.
+    is_key_held: bool,
     builder: KeyMapBuilder,
 }
 
@@ -141,7 +144,8 @@ impl Sink<'_> {
     fn add(&mut self, stream: &Stream, is_new_key: bool) -> Result<()> {
         self.total += 1;
         if is_new_key {
-            self.is_key_wanted = !self.wanted.keys.is_empty() && self.wanted.keys.contains(&hash(&stream.key));
+            self.is_key_held = false;
+            self.is_key_wanted = !self.wanted.keys.is_empty() && self.wanted.keys.contains(&quick_hash(&stream.key));
         }
         let is_shader_wanted =
             || !self.wanted.shaders.is_empty() && self.wanted.shaders.contains(&tag_of(&stream.hash));
@@ -151,10 +155,28 @@ impl Sink<'_> {
         Ok(())
     }
 
-    #[cold]
+    #[inline(never)]
     fn hold(&mut self, stream: &Stream) -> Result<()> {
+        // Most lines of a key that is wanted follow each other.
+        if !std::mem::replace(&mut self.is_key_held, true) {
+            return self.hold_key(stream);
+        }
+        self.builder.add_to_last(stream.hash, stream.stage)
+    }
+
+    fn hold_key(&mut self, stream: &Stream) -> Result<()> {
         let Ok(key) = std::str::from_utf8(&stream.key) else { return Err(stream.damaged()) };
         self.builder.add(&KeyLine { hash: stream.hash, stage: stream.stage, key })
+    }
+}
+
+/// Whether a shader and its stage stand after others. The begin of the hashes decides almost always.
+#[inline]
+fn is_after(hash: &ShaderHash, stage: u32, other: &ShaderHash, other_stage: u32) -> bool {
+    let begin = |hash: &ShaderHash| hash.0.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+    match begin(hash).cmp(&begin(other)) {
+        Ordering::Equal => (hash, stage) > (other, other_stage),
+        order => order == Ordering::Greater,
     }
 }
 
@@ -256,7 +278,7 @@ impl Stream {
         }
         let Some(line) = EncodedLine::read(&self.blocks[self.at..self.end]) else { return Err(self.damaged()) };
         let EncodedLine { hash, stage, shared, rest } = line;
-        let is_longer = (hash, stage) > (self.hash, self.stage);
+        let is_longer = is_after(&hash, stage, &self.hash, self.stage);
         self.at += LINE_HEAD + rest.len();
         self.is_same_key = rest.is_empty() && shared == self.key.len();
         let is_next = if self.is_same_key {

@@ -6,7 +6,7 @@ use crate::base::{Result, error, try_format, try_string};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::pipeline::files::{
     Cursor, Dimension, HEAD, KINDS, STABLE, Timelines, UseData, check_dimensions, get_dimensions, get_identity,
-    get_uses, put_dimensions, put_text, put_uses,
+    get_uses, put_dimensions, put_text, put_uses, skip_uses,
 };
 use crate::pipeline::{Identity, MAX_SHADERS, MAX_STATE, PipelineKey, PipelineKind, Schema};
 use crate::store::io::SharedIo;
@@ -226,6 +226,23 @@ impl StableFile {
     /// timelines are skipped.
     pub fn timelines(&self) -> Result<Timelines<u64>> {
         Timelines::of(&self.log, PIPELINE)
+    }
+
+    /// Pass the stable keys of all pipelines to `each`. The names of pipelines are not checked here, so a key may be of a
+    /// pipeline that [`for_each`](Self::for_each) skips.
+    pub fn for_each_key(&self, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
+        self.log.for_each(|record, payload| {
+            let mut cursor = Cursor(payload);
+            if record.kind != PIPELINE || skip_uses(&mut cursor).is_none() {
+                return Ok(true);
+            }
+            let mut shaders = Vec::new();
+            if get_stable(&mut cursor, &mut shaders)?.is_some() {
+                shaders.into_iter().flat_map(|shader| shader.keys).try_for_each(&mut each)?;
+            }
+            Ok(true)
+        })?;
+        Ok(())
     }
 
     /// Pass all pipelines to `each`, with their encoded form. Damaged ones are skipped and counted.
