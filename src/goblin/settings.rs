@@ -58,7 +58,7 @@ impl Core {
         if dropped {
             self.invalidate_samples(task);
         }
-        self.choose.pace.learn_until(next + self.config.learning_decisions());
+        self.choose.pace.learn_until(next + self.config.learning_decisions() - 1);
         let setting = Setting { shape, ..Setting::new(desc, options, task) };
         let choice = setting.fallback();
         let id = self.question.insert(setting);
@@ -155,7 +155,7 @@ impl Core {
         self.explore.set_options(position, states);
         self.published.restart(id, choice);
         self.warnings.change_shape();
-        self.choose.pace.learn_until(self.latest_decision() + 1 + self.config.learning_decisions());
+        self.choose.pace.learn_until(self.latest_decision() + self.config.learning_decisions());
         self.invalidate_samples(task);
         Ok(())
     }
@@ -167,7 +167,11 @@ impl Core {
     }
 
     pub(super) fn set_ready(&mut self, id: Id, option: u32, ready: bool) -> Result<()> {
-        self.option_mut(id, option)?.ready = ready;
+        let was_ready = std::mem::replace(&mut self.option_mut(id, option)?.ready, ready);
+        if ready && !was_ready {
+            let position = self.position(id)?;
+            self.explore.note_ready(&self.question, position, option as usize);
+        }
         Ok(())
     }
 

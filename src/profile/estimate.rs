@@ -36,6 +36,8 @@ pub struct Learned {
     fade: f64,
     /// The lowest sample: the cost without interference.
     pub lowest: f64,
+    /// The highest sample since the last change that was confirmed.
+    highest: f64,
     /// Number of suspects: consecutive samples far from the recent mean, all on one side, and not yet confirmed.
     suspects: u32,
     /// Sum of the suspects.
@@ -66,6 +68,7 @@ impl Learned {
         noise: Autocorrelation::EMPTY,
         fade: 0.0,
         lowest: f64::INFINITY,
+        highest: 0.0,
         suspects: 0,
         suspect_sum: 0.0,
         least_suspect: f64::INFINITY,
@@ -86,6 +89,7 @@ impl Learned {
         self.recent.add(sample, frame, Self::KEPT_PER_FRAME);
         self.steady.add(sample, self.run.count(), KEPT_PER_SAMPLE);
         self.lowest = self.lowest.min(sample);
+        self.highest = self.highest.max(sample);
         self.fade = self.drift();
         if self.fade >= 1.0 {
             self.steady = self.recent.from_frame(self.run.count());
@@ -111,6 +115,13 @@ impl Learned {
     /// Variance of the mean of these statistics, in which lasting noise counts as few independent samples.
     fn variance_of_mean(&self, of: &Decayed) -> f64 {
         of.normal().variance * (self.noise.time() / of.weight()).min(1.0)
+    }
+
+    /// The steady mean without the highest sample; with a single sample, that one.
+    fn mean_without_highest(&self) -> f64 {
+        let (mean, weight) = (self.steady.normal().mean, self.steady.weight());
+        let others = (weight * mean - self.highest) / (weight - 1.0).max(f64::MIN_POSITIVE);
+        others.max(self.lowest).min(mean)
     }
 
     /// Whether the option has enough samples that a few more change little.
@@ -185,6 +196,7 @@ impl Learned {
         self.dropped = (self.dropped - f64::from(count)).max(0.0);
         (self.recent, self.steady, self.fade) = (Decayed::EMPTY, Decayed::EMPTY, 0.0);
         self.lowest = self.least_suspect;
+        self.highest = 0.0;
         self.suspects = 0;
         if self.run.count() < FEW_SAMPLES {
             self.run = Running::EMPTY;
@@ -228,6 +240,7 @@ impl Learned {
     fn scale(&mut self, factor: f64, frame: u64) {
         (self.recent, self.steady) = (self.recent.scaled(factor), self.steady.scaled(factor));
         self.lowest *= factor;
+        self.highest *= factor;
         self.anchor *= factor;
         self.anchored = frame;
     }
@@ -431,15 +444,16 @@ fn missing_share(rules: &Rules, sampled: &Learned, samples_of_setting: u64) -> f
 
 /// The cautious estimate from the first samples of an option without past data. A few samples have two problems:
 ///
-/// * One hitch distorts the mean, because a first use compiles, allocates and pages in. So the estimate starts at the
-///   lowest sample, and moves to the steady mean as the quota fills.
+/// * One hitch distorts the mean, because a first use compiles, allocates and pages in. So the estimate starts as the mean
+///   without the highest sample, and moves to the steady mean as the quota fills. The lowest sample is no substitute: a
+///   solver that compares hundreds of options chooses those whose lowest sample is luckiest.
 /// * They underestimate the deviation. So it starts at [`EARLY_RELATIVE_DEVIATION`] of the lowest sample.
 fn early(rules: &Rules, sampled: &Learned) -> Normal {
     let (count, steady) = (sampled.run.count() as f64, sampled.steady.normal());
     let deviation = EARLY_RELATIVE_DEVIATION * sampled.lowest;
-    let lowest = Normal { mean: sampled.lowest, variance: deviation * deviation };
-    let mean = lowest.toward(steady, (count / f64::from(rules.measure_quota.max(1))).min(1.0)).mean;
-    let variance = lowest.toward(steady, (count / FEW_SAMPLES as f64).min(1.0)).variance;
+    let first = Normal { mean: sampled.mean_without_highest(), variance: deviation * deviation };
+    let mean = first.toward(steady, (count / f64::from(rules.measure_quota.max(1))).min(1.0)).mean;
+    let variance = first.toward(steady, (count / FEW_SAMPLES as f64).min(1.0)).variance;
     Normal { mean, variance }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A guess uses the host's relative burdens, if there are any. Otherwise it is the cost of the most expensive known
 //! option of lower value, plus a step: the typical cost of options of other settings. This assumes that costs mostly rise
-//! with value. With few options in all, the step continues the slope of the setting's own known options.
+//! with value. So the step is not larger than that to the cheapest known option of higher value. With few options in
+//! all, the step continues the slope of the setting's own known options.
 //!
 //! Each trial that finds no room doubles the wait and halves the step and its deviation. In the end the guess is an
 //! optimistic lower bound (optimism in the face of uncertainty), and the option is tried if it would gain by that. The
@@ -168,7 +169,11 @@ impl Explorer {
         }
         let is_ladder = question.option_count <= GUESS.few_options && setting.shared <= 1;
         let own = if is_ladder { own_step(unknown.known(), unknown.option) } else { None };
-        let step = own.unwrap_or(dearest_below.max(unknown.step)) * halved(unknown.failed);
+        let above =
+            unknown.known().filter(|(other, _)| setting.options[*other].value > setting.options[unknown.option].value);
+        let between = above.map(|(_, mean)| mean).fold(f64::INFINITY, f64::min) - dearest_below;
+        let most = if between > 0.0 { between } else { f64::INFINITY };
+        let step = own.unwrap_or(dearest_below.max(unknown.step)).min(most) * halved(unknown.failed);
         let Weight { mean, variance } = self.guesses.widened(step);
         Weight { mean: dearest_below * hope + mean, variance }
     }

@@ -135,6 +135,14 @@ impl Explorer {
         now <= self.window_end
     }
 
+    /// An option has become ready: its trial need not wait for the interval.
+    pub fn note_ready(&mut self, question: &Question, position: usize, option: usize) {
+        self.tried[position].options[option] = TriedOption::NEW;
+        self.next_probe = 0;
+        let entries = &question.formulation.entries;
+        self.cursor = entries.iter().position(|entry| entry.position == position).unwrap_or(self.cursor);
+    }
+
     /// Reserve memory for a setting at a position.
     pub fn reserve(&mut self, position: usize) -> Result<()> {
         self.tried.reserve(position)
@@ -142,7 +150,7 @@ impl Explorer {
 
     /// New states for this many options.
     pub fn states(options: usize) -> Result<States> {
-        Ok(States(try_filled(TriedOption { next_trial: 0, failed: 0, lost: 0 }, options)?))
+        Ok(States(try_filled(TriedOption::NEW, options)?))
     }
 
     /// Set the options of a new setting. Its memory was reserved.
@@ -198,6 +206,9 @@ impl Explorer {
     /// Observe whether a frame with trials was over a limit. A share of `risk` may be.
     pub fn observe(&mut self, is_over: bool, risk: f64) {
         self.guesses.observe(is_over, risk);
+        if let Some(probe) = &mut self.probe {
+            probe.late += u32::from(is_over);
+        }
     }
 
     /// Bytes held.
@@ -224,6 +235,11 @@ impl Explorer {
             return self.probe(question, scope, chosen);
         }
         self.probe = None;
+        let (now, pace) = (scope.frame.now, &scope.choose.pace);
+        if pace.is_learning(now) && !pace.is_learning(now + 1) {
+            // A trial would be taken back after the learning phase.
+            return Ok((chosen, 0));
+        }
         self.explore_freely(question, scope, chosen)
     }
 
@@ -323,6 +339,9 @@ impl Explorer {
 }
 
 impl TriedOption {
+    /// An option without trials.
+    const NEW: Self = Self { next_trial: 0, failed: 0, lost: 0 };
+
     /// Back off after a trial; `is_on` if it found room.
     fn note(&mut self, cause: Cause, is_on: bool, now: u64) {
         let doubled = |wait: u64| wait << self.failed.min(TRIAL.most_doublings);

@@ -6,8 +6,10 @@ use super::guess::typical_steps;
 use super::{Explorer, Scope, TRIAL, Trial, fit};
 use crate::base::Result;
 use crate::goblin::config::{Config, LANES};
+use crate::goblin::learn::calibrate::Calibration;
 use crate::goblin::question::Question;
 use crate::goblin::question::formulation::{Bar, Formulation, Weighed, weigh};
+use crate::knapsack::Economy;
 use crate::knapsack::several::Weight;
 
 /// A trial that lasts a second.
@@ -17,9 +19,11 @@ pub struct Probe {
     option: u16,
     /// The settled choice that it replaces.
     settled: u16,
-    /// Its assumed cost until it is measured.
+    /// Its assumed cost until it is measured again.
     guess: [Weight; LANES],
     began: u64,
+    /// Number of its frames that were over a limit.
+    pub late: u32,
     /// The settings that make room for it.
     moved: [Option<Moved>; TRIAL.most_changes],
 }
@@ -77,12 +81,16 @@ impl Explorer {
             let Some((option, cause)) = self.next_trial(question, scope, at) else { continue };
             let position = question.formulation.entries[at].position;
             let settled = question.formulation.choices[at];
+            let is_little_known = matches!(cause, Cause::Unknown | Cause::FewSamples | Cause::Confirm);
+            if !is_little_known && is_affordable(&question.formulation, at, option, chosen, frame.economies) {
+                // The trial would change no decision.
+                continue;
+            }
             let mut trial = self.trial(question, scope, at, option, cause, chosen.feasible, &steps);
             trial.must_gain = true;
             let against = if trial.guessed.1 > 0.0 { risky } else { frame.economies };
             let formulation = &mut question.formulation;
             let mut found = fit::in_place(formulation, &trial, chosen, against);
-            let is_little_known = matches!(cause, Cause::Unknown | Cause::FewSamples | Cause::Confirm);
             let may_solve = frame.now >= self.next_room && formulation.solved < TRIAL.most_solves;
             if found.is_none() && is_little_known && may_solve {
                 found = fit::attempt(formulation, scope, &trial, chosen, against)?;
@@ -93,11 +101,22 @@ impl Explorer {
             self.cursor = at + 1;
             self.next_probe = frame.now + TRIAL.interval;
             let (guess, moved) = (trial.guess, moved(&question.formulation, scope, at));
-            self.probe = Some(Probe { position, option: option as u16, settled, guess, began: frame.now, moved });
+            self.probe =
+                Some(Probe { position, option: option as u16, settled, guess, began: frame.now, late: 0, moved });
             return Ok(Some(found));
         }
         Ok(None)
     }
+}
+
+/// Whether an option fits beside the present choices by its estimate, so that no trial is needed to choose it.
+fn is_affordable(formulation: &Formulation, at: usize, option: usize, chosen: &Weighed, economies: &[Economy]) -> bool {
+    let entry = formulation.entries[at];
+    let (present, option) = (entry.start + usize::from(formulation.choices[at]), entry.start + option);
+    let mut sum = chosen.sum;
+    sum.add(formulation.values[present], formulation.weights_of(present), -1.0);
+    sum.add(formulation.values[option], formulation.weights_of(option), 1.0);
+    weigh(&sum, economies).feasible
 }
 
 /// The settings that the trial at this entry has moved.
@@ -130,17 +149,22 @@ fn make_room(formulation: &mut Formulation, moved: &[Option<Moved>], to: impl Fn
 
 /// Continue the present trial while it is allowed.
 fn go_on(probe: &Probe, question: &mut Question, scope: Scope<'_>, chosen: &Weighed) -> Option<Weighed> {
-    let formulation = &mut question.formulation;
+    let Question { settings, formulation, .. } = question;
     let at = formulation.entries.iter().position(|entry| entry.position == probe.position)?;
     let entry = formulation.entries[at];
     let option = entry.start + usize::from(probe.option);
-    let is_over = scope.frame.now >= probe.end(scope.frame.config);
-    if is_over || formulation.choices[at] != probe.settled || !chosen.feasible || option >= entry.end {
+    let is_over = scope.frame.now >= probe.end(scope.frame.config) || probe.late >= TRIAL.most_late;
+    // Totals of trials are not compared with forecasts, so a change of all costs would go unnoticed until the end.
+    let shifts = scope.learn.calibrations.iter().any(Calibration::is_shifting);
+    if is_over || shifts || formulation.choices[at] != probe.settled || !chosen.feasible || option >= entry.end {
         return None;
     }
+    let setting = settings.at(probe.position)?;
+    let is_measured =
+        scope.learn.sampled[probe.position].latest[setting.cell(usize::from(probe.option))] >= probe.began;
     let weights = match formulation.bars[option] {
-        Bar::Free => formulation.weights_of(option),
-        Bar::Untried => &probe.guess,
+        Bar::Free if is_measured => formulation.weights_of(option),
+        Bar::Free | Bar::Untried => &probe.guess,
         _ => return None,
     };
     let trial = Trial::of_known(at, usize::from(probe.option), weights);

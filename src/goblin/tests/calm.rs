@@ -1,31 +1,22 @@
 //! Visible changes of settings: how often they happen, and why.
 
+use super::Dice;
 use crate::base::Id;
 use crate::goblin::*;
 
 const SECOND: u64 = 60;
 
-/// A deterministic random number generator.
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 /// A machine whose pass costs follow slow waves, each with its own period.
 struct Machine {
     settings: Vec<(Id, Vec<f64>)>,
-    noise: Noise,
+    noise: Dice,
     wave: f64,
     frame: u64,
 }
 
 impl Machine {
     fn new(seed: u64, wave: f64) -> Self {
-        Self { settings: Vec::new(), noise: Noise(seed), wave, frame: 0 }
+        Self { settings: Vec::new(), noise: Dice(seed), wave, frame: 0 }
     }
 
     /// Add a setting with ordered options and an offset on all of its values.
@@ -123,7 +114,7 @@ fn a_still_scene_does_not_change() {
 
 #[test]
 fn a_constant_added_to_all_options_of_a_setting_changes_no_choice() {
-    let mut dice = Noise(11);
+    let mut dice = Dice(11);
     for seed in 1..=6 {
         // Multiples of 1e6, so that the sums stay exact enough.
         let added: [f64; 6] = std::array::from_fn(|_| 1e6 * (1900.0 * dice.next() - 950.0).round());

@@ -279,7 +279,7 @@ fn totals_alone_identify_the_costs_of_options() {
             goblin.add_setting(&SettingDesc::new(&format!("setting {n}"), &options)).unwrap()
         })
         .collect();
-    let mut noise = Noise(3);
+    let mut noise = Dice(3);
     let (mut over, mut value) = (0, 0.0);
     for frame in 0..3000 {
         let decision = goblin.update().unwrap();
@@ -307,7 +307,7 @@ fn an_overload_of_one_setting_changes_no_estimate_of_another_for_long() {
         let mut config = Config { overrun_probability: 0.01, ..Config::default() };
         config.limits[0] = 16.6;
         let mut goblin = Goblin::new(&config).unwrap();
-        let mut dice = Noise(7);
+        let mut dice = Dice(7);
         let settings: Vec<Id> =
             (0..4).map(|n| add(&mut goblin, &format!("setting {n}"), &[0.0, 4.0, 6.0, 7.0])).collect();
         let rest = add(&mut goblin, "rest", &[0.0]);

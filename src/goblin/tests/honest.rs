@@ -1,5 +1,6 @@
 //! Saved profiles hold what was measured, and a run that begins with one is not late more often.
 
+use super::Dice;
 use crate::base::Id;
 use crate::goblin::*;
 use crate::profile::{Estimate, Profile};
@@ -96,15 +97,6 @@ fn a_round_trip_of_a_constant_is_that_constant() {
         profile = Some(Profile::from_json(&json[..size]).unwrap());
         let [off, on] = saved(&goblin, "a")[..] else { panic!("two options") };
         assert_eq!((off.mean, off.deviation, on.mean, on.deviation), (0.1, 0.0, 0.7, 0.0));
-    }
-}
-
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

@@ -44,26 +44,34 @@ fn choice(goblin: &Goblin, id: Id) -> usize {
 }
 
 /// A deterministic random number generator.
-struct Noise(u64);
+struct Dice(u64);
 
-impl Noise {
+impl Dice {
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        (self.next() * count as f64) as usize
+    }
+
+    fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
     }
 }
 
 /// A renderer with pass costs from a table, with a few percent of noise, and with timers of some frames latency.
 struct Machine {
     costs: Vec<(Id, Vec<f64>)>,
-    noise: Noise,
+    noise: Dice,
     latency: usize,
     in_flight: std::collections::VecDeque<Vec<(Id, u64, f64)>>,
 }
 
 impl Machine {
     fn new(latency: usize) -> Self {
-        Self { costs: Vec::new(), noise: Noise(1), latency, in_flight: Default::default() }
+        Self { costs: Vec::new(), noise: Dice(1), latency, in_flight: Default::default() }
     }
 
     fn add(&mut self, goblin: &mut Goblin, id: &str, options: &[(f64, f64)]) -> Id {
@@ -348,7 +356,7 @@ fn a_better_and_lighter_option_is_found_when_nothing_known_fits() {
 fn trials_of_an_option_that_stays_too_expensive_back_off() {
     let mut goblin = goblin(10.0);
     let setting = add(&mut goblin, "a", &[0.0, 5.0]);
-    let mut noise = Noise(7);
+    let mut noise = Dice(7);
     let (mut early, mut late) = (0, 0);
     for frame in 0..40_000 {
         let decision = goblin.update().unwrap();

@@ -1,22 +1,9 @@
 //! Random runs: how many settings change in any second and in any minute.
 
+use super::Dice;
 use crate::base::Id;
 use crate::goblin::*;
 use crate::testing::scaled;
-
-/// A deterministic random number generator.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.next() * count as f64) as usize
-    }
-}
 
 struct Known {
     id: Id,

@@ -1,21 +1,12 @@
 //! Facts about choices that are read from other threads.
 
+use super::Dice;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::base::Code;
 use crate::base::Id;
 use crate::goblin::*;
-
-/// A deterministic random number generator.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % count
-    }
-}
 
 fn config(history: u32) -> Config {
     // The quality of the choices does not matter here.

@@ -1,5 +1,6 @@
 //! A recorded run replays to the same choices. A truncated or damaged recording is replayed up to the damage.
 
+use super::Dice;
 use crate::testing::scaled;
 use std::sync::{Arc, Mutex};
 
@@ -11,24 +12,6 @@ use crate::goblin::{
 use crate::profile::{Estimate, Profile};
 
 const HEADER: usize = 16;
-
-/// A deterministic random number generator.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        ((self.roll() * count as f64) as usize).min(count - 1)
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-}
 
 type Tape = Arc<Mutex<Vec<u8>>>;
 
@@ -43,9 +26,9 @@ fn recorded(config: &Config) -> (Goblin, Tape) {
 
 fn any_config(dice: &mut Dice) -> Config {
     let mut config = Config { history: 1 + dice.below(24) as u32, ..Config::default() };
-    config.limits[dice.below(LANES)] = 6.0 + 20.0 * dice.roll();
+    config.limits[dice.below(LANES)] = 6.0 + 20.0 * dice.next();
     if dice.one_in(3) {
-        config.limits[dice.below(LANES)] = 6.0 + 20.0 * dice.roll();
+        config.limits[dice.below(LANES)] = 6.0 + 20.0 * dice.next();
     }
     if dice.one_in(3) {
         config.overrun_probability = 0.01;
@@ -62,14 +45,14 @@ fn any_options(dice: &mut Dice) -> Vec<OptionDesc> {
         relative_burden: 1.0 + value,
         ready: !dice.one_in(12),
         work: if dice.one_in(5) { 2.0 } else { 1.0 },
-        ..OptionDesc::worth(value + dice.roll())
+        ..OptionDesc::worth(value + dice.next())
     };
     (0..dice.below(6)).map(|index| option(index as f64, dice)).collect()
 }
 
 fn any_strategy(dice: &mut Dice) -> StrategyDesc {
-    let mut desc = StrategyDesc { limits: [f64::INFINITY; LANES], incentive: 4.0 * dice.roll() };
-    desc.limits[dice.below(LANES)] = 4.0 + 20.0 * dice.roll();
+    let mut desc = StrategyDesc { limits: [f64::INFINITY; LANES], incentive: 4.0 * dice.next() };
+    desc.limits[dice.below(LANES)] = 4.0 + 20.0 * dice.next();
     desc
 }
 
@@ -77,7 +60,7 @@ fn any_profile(dice: &mut Dice) -> Profile {
     let mut profile = Profile::new();
     for task in 0..dice.below(6) {
         let known: Vec<Estimate> =
-            (0..dice.below(6)).map(|_| Estimate { count: 40, mean: 8.0 * dice.roll(), deviation: 0.1 }).collect();
+            (0..dice.below(6)).map(|_| Estimate { count: 40, mean: 8.0 * dice.next(), deviation: 0.1 }).collect();
         profile.set(&format!("task {task}"), &known).unwrap();
     }
     profile
@@ -97,7 +80,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
                 shared: 1 + dice.below(2) as u16,
                 is_trim: dice.one_in(6),
                 has_burden: !dice.one_in(9),
-                switch_burden: if dice.one_in(3) { 3.0 * dice.roll() } else { 0.0 },
+                switch_burden: if dice.one_in(3) { 3.0 * dice.next() } else { 0.0 },
                 ..SettingDesc::new("", &options)
             };
             // Rejected if a setting with this id has another number of options.
@@ -109,17 +92,17 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
         match dice.below(40) {
             0 if ids.len() > 3 => goblin.remove_setting(ids.swap_remove(dice.below(ids.len()))).unwrap(),
             1 => drop(goblin.set_options(id, &any_options(&mut dice))),
-            2 => drop(goblin.set_value(id, option, 7.0 * dice.roll())),
+            2 => drop(goblin.set_value(id, option, 7.0 * dice.next())),
             3 => drop(goblin.set_ready(id, option, !dice.one_in(3))),
-            4 => goblin.set_work(id, 0.5 + dice.roll()).unwrap(),
+            4 => goblin.set_work(id, 0.5 + dice.next()).unwrap(),
             5 => drop(goblin.set_range(id, option, option + dice.below(4) as u32)),
             6 => goblin.set_enabled(id, !dice.one_in(3)).unwrap(),
-            7 => goblin.set_switch_scale(2.0 * dice.roll()).unwrap(),
-            8 => goblin.open_trial_window(dice.below(5) as u32, dice.roll()).unwrap(),
+            7 => goblin.set_switch_scale(2.0 * dice.next()).unwrap(),
+            8 => goblin.open_trial_window(dice.below(5) as u32, dice.next()).unwrap(),
             9 if strategies < 4 => strategies = goblin.add_strategy(&any_strategy(&mut dice)).unwrap(),
             10 => drop(goblin.set_strategy(dice.below(strategies + 2), &any_strategy(&mut dice))),
-            11 => drop(goblin.set_strategy_value(dice.below(strategies + 2), id, option, 7.0 * dice.roll())),
-            12 => drop(goblin.set_strategy_work(dice.below(strategies + 2), id, 0.5 + dice.roll())),
+            11 => drop(goblin.set_strategy_value(dice.below(strategies + 2), id, option, 7.0 * dice.next())),
+            12 => drop(goblin.set_strategy_work(dice.below(strategies + 2), id, 0.5 + dice.next())),
             13 => goblin.set_past_profile(&any_profile(&mut dice)).unwrap(),
             14 => {
                 let burdens = goblin.config().burdens;
@@ -145,7 +128,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
                 goblin.configure(&Config { sigmas: -1.0, ..*goblin.config() }).unwrap_err();
                 goblin.remove_setting(Id::default()).unwrap_err();
             }
-            17 => goblin.set_thermal_headroom(dice.below(3) as u32, 1.2 * dice.roll()).unwrap(),
+            17 => goblin.set_thermal_headroom(dice.below(3) as u32, 1.2 * dice.next()).unwrap(),
             18 => {
                 goblin.set_thermal_headroom(LANES as u32, 0.5).unwrap_err();
                 goblin.set_thermal_headroom(0, -0.1).unwrap_err();
@@ -159,7 +142,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
             let lag = dice.below(4) as u64;
             let decision = goblin.latest_decision().saturating_sub(lag) * u64::from(!dice.one_in(8));
             let chosen = goblin.choice(id).unwrap().map_or(0, usize::from);
-            let burden = (0.2 + 1.4 * chosen as f64) * (0.9 + 0.2 * dice.roll());
+            let burden = (0.2 + 1.4 * chosen as f64) * (0.9 + 0.2 * dice.next());
             let lane = if dice.one_in(5) { dice.below(LANES + 1) } else { goblin.lane() } as u32;
             _ = goblin.measure(id, &Sample { decision, lane, burden, good: !dice.one_in(30) });
         }
@@ -168,7 +151,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
         }
         if dice.one_in(2) {
             let decision = goblin.latest_decision().saturating_sub(2);
-            let sample = Sample { decision, lane: goblin.lane() as u32, burden: 5.0 + 9.0 * dice.roll(), good: true };
+            let sample = Sample { decision, lane: goblin.lane() as u32, burden: 5.0 + 9.0 * dice.next(), good: true };
             _ = goblin.measure_total(&sample);
         }
         if frame % 50 == 49 {
