@@ -17,6 +17,7 @@
 //! | [`goblin`] | settings in, choices out, every frame |
 //! | [`program_cache`] | shader and program binaries in memory and on the disk, their statuses, the manager |
 //! | [`pipeline`] | pipeline state objects: recordings, shipped caches, the precompiler |
+//! | [`graph`] | dataflow graphs: lazy inputs, cut-offs, evaluators, errors |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 #[cfg(feature = "balance")]
@@ -28,6 +29,8 @@ pub mod executor;
 pub mod fingerprint;
 #[cfg(feature = "goblin")]
 pub mod goblin;
+#[cfg(feature = "graph")]
+pub mod graph;
 #[cfg(feature = "goblin")]
 pub mod knapsack;
 #[cfg(feature = "pipeline")]

@@ -1,0 +1,179 @@
+//! Why a node has run or not, and what failed.
+
+use std::fmt;
+
+use super::node::{Class, Failure, Function};
+use super::state::{BROKEN, FAILED, POISONED, STALE};
+use super::structure::{LAZY, NONE};
+use super::Graph;
+use crate::base::{Id, Result, Text};
+
+/// Why a node did not run in the last evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyNot {
+    /// No input has changed.
+    NoChange,
+    /// No sink depends on it.
+    NoSink,
+    /// A sink depends on it through this lazy input alone, which was not asked for.
+    NotAsked { node: Id, input: u32 },
+    /// This node has failed, on which it depends.
+    Broken(Id),
+    /// The evaluation ended before.
+    Waits,
+}
+
+/// Why a node ran in the last evaluation, or did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is volatile.
+    Volatile,
+    /// This input has changed.
+    Changed { input: u32 },
+    /// It has not run before, was edited or set, or was invalidated.
+    Edited,
+    /// It did not run.
+    Not(WhyNot),
+}
+
+/// A sentence for [`Graph::why_text`].
+pub type Sentence = Text<400>;
+
+impl<F: Function> Graph<F> {
+    /// Why a node ran in the last evaluation, or did not.
+    pub fn why(&self, node: Id) -> Result<Why> {
+        let position = self.position(node)?;
+        let state = &self.state;
+        let cells = self.structure.node(position);
+        if self.evaluation != 0 && state.ran_at(position) == self.evaluation {
+            if state.record_of(position).class == Class::Volatile {
+                return Ok(Why::Volatile);
+            }
+            let has_changed = |&input: &u32| {
+                let source = self.structure.source(input);
+                source != NONE && self.structure.source_node(input) != NONE && state.changed_at(source) == self.evaluation
+            };
+            let changed = cells.input_cells().find(has_changed);
+            return Ok(changed.map_or(Why::Edited, |input| Why::Changed { input: cells.input_of_cell(input) }));
+        }
+        let flags = state.flags(position);
+        if flags & POISONED != 0 && flags & STALE == 0 {
+            return Ok(Why::Not(WhyNot::Broken(self.nodes.id_at(self.root_of_failure(position) as usize))));
+        }
+        if let Some(reason) = self.not_demanded(position) {
+            return Ok(Why::Not(reason));
+        }
+        Ok(Why::Not(if flags & STALE == 0 { WhyNot::NoChange } else { WhyNot::Waits }))
+    }
+
+    /// The failure of a node: the node that failed, which may be another one that it depends on, and its message.
+    pub fn failure(&self, node: Id) -> Result<Option<(Id, Failure)>> {
+        let position = self.position(node)?;
+        if self.state.flags(position) & BROKEN == 0 {
+            return Ok(None);
+        }
+        let root = self.root_of_failure(position);
+        Ok(Some((self.nodes.id_at(root as usize), self.state.failure(root).unwrap_or_default())))
+    }
+
+    /// The nodes from one that is broken to the one that failed.
+    pub fn failure_path(&self, node: Id) -> Result<impl Iterator<Item = Id> + '_> {
+        let position = self.position(node)?;
+        let is_broken = self.state.flags(position) & BROKEN != 0;
+        let path = std::iter::successors(is_broken.then_some(position), |&node| {
+            let next = self.next_broken(node);
+            (next != NONE).then_some(next)
+        });
+        Ok(path.map(|position| self.nodes.id_at(position as usize)))
+    }
+
+    fn next_broken(&self, position: u32) -> u32 {
+        if self.state.flags(position) & FAILED != 0 {
+            return NONE;
+        }
+        self.state.broken_input(&self.structure, self.structure.node(position), self.marks.in_use(position))
+    }
+
+    fn root_of_failure(&self, position: u32) -> u32 {
+        let next = |&node: &u32| {
+            let next = self.next_broken(node);
+            (next != NONE).then_some(next)
+        };
+        std::iter::successors(Some(position), next).last().unwrap_or(position)
+    }
+
+    /// Why no sink demands a node, if none does. Looks at all that depends on it.
+    fn not_demanded(&self, position: u32) -> Option<WhyNot> {
+        let mut is_seen = crate::base::try_filled(false, self.structure.positions()).ok()?;
+        let mut stack = Vec::new();
+        stack.try_reserve_exact(self.structure.positions()).ok()?;
+        is_seen[position as usize] = true;
+        stack.push(position);
+        let mut reason = WhyNot::NoSink;
+        while let Some(node) = stack.pop() {
+            let cells = self.structure.node(node);
+            if cells.is_sink {
+                return None;
+            }
+            for input in cells.output_cells().flat_map(|output| self.structure.dependants(output)) {
+                if self.structure.source_node(input) == NONE {
+                    return None; // A source of feedback is demanded always.
+                }
+                let reader = self.structure.owner(input);
+                let at = self.structure.node(reader).input_of_cell(input);
+                if self.structure.kind(input) & LAZY != 0 && self.marks.in_use(reader) & (1 << at) == 0 {
+                    reason = WhyNot::NotAsked { node: self.nodes.id_at(reader as usize), input: at };
+                } else if !std::mem::replace(&mut is_seen[reader as usize], true) {
+                    stack.push(reader);
+                }
+            }
+        }
+        Some(reason)
+    }
+
+    /// [`Graph::why`] as a sentence.
+    pub fn why_text(&self, node: Id) -> Result<Sentence> {
+        let position = self.position(node)?;
+        let name = |id: Id| self.name(id.index1 - 1);
+        let me = self.name(position);
+        Ok(match self.why(node)? {
+            Why::Volatile => Text::format(format_args!("{me} ran: it is volatile")),
+            Why::Edited => Text::format(format_args!("{me} ran: it was new, edited, set or invalidated")),
+            Why::Changed { input } => {
+                let cell = self.structure.node(position).input_cell(input);
+                let source = self.name(self.structure.source_node(cell));
+                Text::format(format_args!("{me} ran: its input {input} changed, from {source}"))
+            }
+            Why::Not(WhyNot::NoChange) => Text::format(format_args!("{me} did not run: no input changed")),
+            Why::Not(WhyNot::NoSink) => Text::format(format_args!("{me} did not run: no sink depends on it")),
+            Why::Not(WhyNot::NotAsked { node, input }) => Text::format(format_args!(
+                "{me} did not run: input {input} of {} is lazy, and was not asked for",
+                name(node)
+            )),
+            Why::Not(WhyNot::Broken(node)) => {
+                Text::format(format_args!("{me} did not run: {} failed, on which it depends", name(node)))
+            }
+            Why::Not(WhyNot::Waits) => Text::format(format_args!("{me} did not run: the evaluation ended before")),
+        })
+    }
+
+    /// The name of a node for messages.
+    pub(super) fn name(&self, position: u32) -> Name<'_> {
+        Name { name: &self.state.record_of(position).name, position }
+    }
+}
+
+/// A node's name in quotes, or its number without one.
+pub(super) struct Name<'a> {
+    name: &'a str,
+    position: u32,
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            "" => write!(f, "node {}", self.position + 1),
+            name => write!(f, "\"{name}\""),
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! What must run, between and during evaluations.
+//!
+//! A node that must run is dirty. What depends on it is at least "maybe" stale, through all links that are read: those of
+//! inputs that are not lazy, and of lazy inputs that the last run has asked for. So what is not stale is up to date, with
+//! all that it depends on, and is not looked at.
+//!
+//! While a plan evaluates, this holds for the nodes outside its strict part only. Those inside have their bit in
+//! [`Pending`] instead.
+
+use super::plan::Plan;
+use super::state::{DIRTY, LISTED, MAYBE, STALE, State};
+use super::structure::{FEEDBACK, LAZY, Node, Structure};
+use super::{Function, structure::NONE};
+use crate::base::{Result, try_box_with, try_push};
+
+/// The lazy inputs of one node.
+pub struct Uses {
+    /// Those that the last run has asked for.
+    pub in_use: u64,
+    /// In the order in which it asked.
+    batches: Vec<u64>,
+    /// Those that it has asked for, and that are not up to date yet.
+    wanted: u64,
+    /// The evaluation that runs it, or 0.
+    running: u32,
+    /// Batches that are up to date, in the evaluation that verifies it.
+    verified: usize,
+    verifying: u32,
+}
+
+/// See above.
+#[derive(Default)]
+pub struct Marks {
+    uses: Vec<Option<Box<Uses>>>,
+    /// Nodes whose dependants are to be marked.
+    spread: Vec<u32>,
+    /// Nodes that were made dirty since the last evaluation.
+    listed: Vec<u32>,
+}
+
+/// What a lazy node does next.
+pub enum Next {
+    /// It is up to date.
+    Nothing,
+    /// It runs, with these lazy inputs.
+    Run(u64),
+    /// These lazy inputs must be up to date first.
+    Wait(u64),
+}
+
+/// The nodes of a plan that wait for their turn.
+pub struct Pending<'a> {
+    pub plan: &'a Plan,
+    pub bits: &'a mut Bits,
+}
+
+/// A set of positions, whose lowest is found in constant time for any usual size.
+#[derive(Default)]
+pub struct Bits {
+    words: Vec<u64>,
+    summary: Vec<u64>,
+}
+
+impl Bits {
+    /// An empty set for positions below `count`.
+    pub fn new(count: usize) -> Result<Self> {
+        let words = count.div_ceil(64);
+        Ok(Self {
+            words: crate::base::try_filled(0, words)?,
+            summary: crate::base::try_filled(0, words.div_ceil(64))?,
+        })
+    }
+
+    #[inline]
+    pub fn set(&mut self, position: u32) {
+        let word = (position / 64) as usize;
+        self.words[word] |= 1 << (position % 64);
+        self.summary[word / 64] |= 1 << (word % 64);
+    }
+
+    #[inline]
+    pub fn clear(&mut self, position: u32) {
+        let word = (position / 64) as usize;
+        self.words[word] &= !(1 << (position % 64));
+        if self.words[word] == 0 {
+            self.summary[word / 64] &= !(1 << (word % 64));
+        }
+    }
+
+    #[inline]
+    pub fn has(&self, position: u32) -> bool {
+        self.words[(position / 64) as usize] & (1 << (position % 64)) != 0
+    }
+
+    /// The lowest position that is at least `from`.
+    #[inline]
+    pub fn next(&self, from: u32) -> Option<u32> {
+        let mut word = (from / 64) as usize;
+        let rest = self.words.get(word)? & (u64::MAX << (from % 64));
+        if rest != 0 {
+            return Some(word as u32 * 64 + rest.trailing_zeros());
+        }
+        word += 1;
+        let mut group = word / 64;
+        let mut rest = self.summary.get(group)? & (u64::MAX << (word % 64));
+        while rest == 0 {
+            group += 1;
+            rest = *self.summary.get(group)?;
+        }
+        let word = group * 64 + rest.trailing_zeros() as usize;
+        Some(word as u32 * 64 + self.words[word].trailing_zeros())
+    }
+
+    /// Number of positions, counted.
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    pub fn memory_used(&self) -> usize {
+        (self.words.capacity() + self.summary.capacity()) * 8
+    }
+}
+
+impl Pending<'_> {
+    /// Gives a node its turn, if the plan gives it one.
+    pub fn add(&mut self, node: u32) -> bool {
+        let position = self.plan.strict_position(node);
+        if position != NONE {
+            self.bits.set(position);
+        }
+        position != NONE
+    }
+}
+
+impl Marks {
+    /// Makes room for a node at a position, and forgets the node before it.
+    pub fn add(&mut self, position: usize, lazy: u64) -> Result<()> {
+        while self.uses.len() <= position {
+            try_push(&mut self.uses, None)?;
+        }
+        let count = self.uses.len();
+        self.spread.clear();
+        self.spread.try_reserve(count)?;
+        let listed = count - self.listed.len();
+        self.listed.try_reserve(listed)?;
+        self.uses[position] = None;
+        if lazy != 0 {
+            let mut batches = Vec::new();
+            batches.try_reserve_exact(lazy.count_ones() as usize)?;
+            let uses = || Uses { in_use: 0, batches, wanted: 0, running: 0, verified: 0, verifying: 0 };
+            self.uses[position] = Some(try_box_with(uses)?);
+        }
+        Ok(())
+    }
+
+    /// Whether the last run of the owner of an input has read its link.
+    fn is_read(&self, structure: &Structure, input: u32) -> bool {
+        let kind = structure.kind(input);
+        if kind & (FEEDBACK | LAZY) == 0 {
+            return true;
+        }
+        if kind & FEEDBACK != 0 {
+            return false;
+        }
+        let owner = structure.owner(input);
+        let at = structure.node(owner).input_of_cell(input);
+        self.uses[owner as usize].as_ref().is_some_and(|uses| uses.in_use & (1 << at) != 0)
+    }
+
+    /// Makes a node dirty, outside an evaluation.
+    pub fn touch<F: Function>(&mut self, state: &State<F>, node: u32) {
+        state.change_flags(node, DIRTY, 0);
+        self.list(state, node);
+    }
+
+    /// Gives a stale node a turn in the next evaluation.
+    pub fn list<F: Function>(&mut self, state: &State<F>, node: u32) {
+        if state.flags(node) & LISTED == 0 {
+            state.change_flags(node, LISTED, 0);
+            self.listed.push(node);
+        }
+    }
+
+    /// Forgets that a node was touched.
+    pub fn remove<F: Function>(&mut self, state: &State<F>, node: u32) {
+        if state.flags(node) & LISTED != 0 {
+            self.listed.retain(|&other| other != node);
+        }
+    }
+
+    /// Number of nodes that were touched since the last evaluation.
+    pub fn listed(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// Starts an evaluation: what was touched gets its turn, or makes stale what depends on it.
+    pub fn start<F: Function>(
+        &mut self,
+        structure: &Structure,
+        state: &State<F>,
+        pending: &mut Option<Pending<'_>>,
+    ) {
+        while let Some(node) = self.listed.pop() {
+            state.change_flags(node, 0, LISTED);
+            if !pending.as_mut().is_some_and(|pending| pending.add(node)) {
+                self.spread.push(node);
+                self.spread_on(structure, state, pending);
+            }
+        }
+    }
+
+    /// Makes dirty what reads an output that has changed.
+    pub fn change<F: Function>(
+        &mut self,
+        structure: &Structure,
+        state: &State<F>,
+        output: u32,
+        pending: &mut Option<Pending<'_>>,
+    ) {
+        for input in structure.dependants(output) {
+            self.change_input(structure, state, input, pending);
+        }
+    }
+
+    /// Makes the owner of an input dirty, if it reads the input.
+    pub fn change_input<F: Function>(
+        &mut self,
+        structure: &Structure,
+        state: &State<F>,
+        input: u32,
+        pending: &mut Option<Pending<'_>>,
+    ) {
+        if self.is_read(structure, input) {
+            self.reach(state, structure.owner(input), DIRTY, pending);
+            self.spread_on(structure, state, pending);
+        }
+    }
+
+    fn reach<F: Function>(&mut self, state: &State<F>, node: u32, flag: u32, pending: &mut Option<Pending<'_>>) {
+        let was_stale = state.is_stale(node);
+        state.change_flags(node, flag, 0);
+        let is_strict = pending.as_mut().is_some_and(|pending| pending.add(node));
+        if !is_strict && !was_stale {
+            self.spread.push(node);
+        }
+    }
+
+    fn spread_on<F: Function>(
+        &mut self,
+        structure: &Structure,
+        state: &State<F>,
+        pending: &mut Option<Pending<'_>>,
+    ) {
+        while let Some(node) = self.spread.pop() {
+            for output in structure.node(node).output_cells() {
+                for input in structure.dependants(output) {
+                    let reader = structure.owner(input);
+                    // A strict node may be stale already, and yet have no turn.
+                    let is_new = !state.is_stale(reader) || pending.is_some();
+                    if is_new && self.is_read(structure, input) {
+                        self.reach(state, reader, MAYBE, pending);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a node with lazy inputs does next, after its other inputs are up to date.
+    pub fn next<F: Function>(
+        &mut self,
+        structure: &Structure,
+        state: &State<F>,
+        position: u32,
+        node: &Node,
+        evaluation: u32,
+    ) -> Next {
+        let Some(uses) = self.uses[position as usize].as_deref_mut() else { return Next::Run(0) };
+        let is_stale = |mask: u64| lazy_sources(structure, node, mask).any(|source| state.is_stale(source));
+        if state.flags(position) & DIRTY == 0 {
+            if uses.verifying != evaluation {
+                (uses.verifying, uses.verified) = (evaluation, 0);
+            }
+            while let Some(&batch) = uses.batches.get(uses.verified) {
+                if is_stale(batch) {
+                    return Next::Wait(batch);
+                }
+                uses.verified += 1;
+            }
+            uses.verifying = 0;
+            state.change_flags(position, 0, STALE);
+            return Next::Nothing;
+        }
+        if uses.running != evaluation {
+            (uses.running, uses.in_use, uses.wanted) = (evaluation, 0, 0);
+            uses.batches.clear();
+        }
+        if uses.wanted != 0 {
+            if is_stale(uses.wanted) {
+                return Next::Wait(uses.wanted);
+            }
+            uses.in_use |= uses.wanted;
+            uses.batches.push(uses.wanted);
+            uses.wanted = 0;
+        }
+        Next::Run(uses.in_use)
+    }
+
+    /// A node has asked for lazy inputs, all of which it does not have.
+    pub fn want(&mut self, position: u32, wanted: u64) {
+        if let Some(uses) = self.uses[position as usize].as_deref_mut() {
+            uses.wanted = wanted;
+        }
+    }
+
+    /// A node with lazy inputs has run.
+    pub fn finish(&mut self, position: u32) {
+        if let Some(uses) = self.uses[position as usize].as_deref_mut() {
+            uses.running = 0;
+        }
+    }
+
+    /// The lazy inputs that the last run of a node has asked for.
+    pub fn in_use(&self, position: u32) -> u64 {
+        self.uses[position as usize].as_ref().map_or(0, |uses| uses.in_use)
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        self.uses.capacity() * size_of::<Option<Box<Uses>>>()
+            + (self.spread.capacity() + self.listed.capacity()) * 4
+            + self.uses.iter().flatten().map(|uses| size_of::<Uses>() + uses.batches.capacity() * 8).sum::<usize>()
+    }
+}
+
+/// The nodes that lazy inputs read.
+pub fn lazy_sources<'a>(structure: &'a Structure, node: &'a Node, mask: u64) -> impl Iterator<Item = u32> + 'a {
+    let inputs = (0..64u32).filter(move |&at| mask & (1 << at) != 0);
+    inputs.map(|at| structure.source_node(node.input_cell(at))).filter(|&source| source != NONE)
+}

@@ -1,0 +1,375 @@
+//! A dataflow graph that runs what changed, and what a sink depends on, once per frame.
+//!
+//! Nodes have input and output pins with 16-byte [values](Value). [`Graph::evaluate`] brings all sinks up to date. A node
+//! runs when an input has changed, and what is equal to its last value is no change. Lazy inputs are evaluated only when
+//! their node asks for them. A feedback link carries the value of the last frame.
+//!
+//! Invariants:
+//! 1. After a complete evaluation all that the sinks depend on, by inputs that were read, is up to date.
+//! 2. A node runs at most once per frame, and only if it is demanded and an input has changed, or it is volatile.
+//! 3. All evaluators give the same values and the same counts of runs, on any number of threads.
+//! 4. A refused edit changes nothing. A cycle is refused when it would be closed.
+//! 5. A plan is used only while the links are the ones from which it was made.
+//! 6. An evaluation does not allocate once there is a plan.
+//!
+//! Source: the problem, lazy pins, the list evaluator and its order are from "Graph Evaluation (Again)" (N. Cano). Cut-offs
+//! are known from Jane Street's Incremental. Nothing of its code is here.
+//!
+//! | file | content |
+//! |---|---|
+//! | `node` | parameters of a node, and what it sees while it runs |
+//! | `value` | values, and when they count as changed |
+//! | `structure` | links, in arrays |
+//! | `order` | the topological order during edits; cycles |
+//! | `state` | flags, values and counts by node; runs a node |
+//! | `marks` | what is stale, and what waits for its turn |
+//! | `pull` | the lazy evaluator |
+//! | `plan` | the order of all that is demanded |
+//! | `walk` | the evaluators of a plan on one thread |
+//! | `parallel` | the evaluator of a plan on several threads |
+//! | `edit` | adding, linking and removing nodes |
+//! | `explain` | why a node has run or not, and what failed |
+#![forbid(unsafe_code)]
+
+mod edit;
+mod explain;
+mod marks;
+mod node;
+mod order;
+mod parallel;
+mod plan;
+mod pull;
+mod state;
+mod structure;
+#[cfg(test)]
+mod tests;
+mod value;
+mod walk;
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::base::{Error, Id, Result, Shared, Slots, error};
+use crate::executor::Executor;
+
+pub use explain::{Why, WhyNot};
+use marks::{Bits, Marks, Pending};
+pub use node::{Call, Class, Failure, Function, Input, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output, Verdict};
+use order::Order;
+use parallel::Threads;
+use plan::Plan;
+use pull::{Path, Work};
+use state::{MAYBE, STALE, Scratch, State};
+use structure::Structure;
+pub use value::{Cutoff, Value};
+
+/// How demanded nodes are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Evaluator {
+    /// Lazy after edits, else by a plan: on several threads if the executor has them. Default.
+    #[default]
+    Auto,
+    /// Recursion from the sinks, without a plan.
+    Lazy,
+    /// The list of all that is demanded, in order.
+    List,
+    /// The set of all that has changed, in order.
+    Bitset,
+    /// The bitset, level by level, on the threads of the executor.
+    Parallel,
+}
+
+/// Parameters of an evaluation.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluation {
+    pub evaluator: Evaluator,
+    /// Most nodes that run. The next evaluation goes on. Default: no limit.
+    pub node_limit: u64,
+}
+
+impl Default for Evaluation {
+    fn default() -> Self {
+        Self { evaluator: Evaluator::Auto, node_limit: u64::MAX }
+    }
+}
+
+/// What an evaluation did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Whether the sinks are up to date. Otherwise the next evaluation goes on with the same frame.
+    pub is_complete: bool,
+    /// Nodes that ran, failed ones included.
+    pub evaluated: u64,
+    /// Runs that ended with a request for lazy inputs. `evaluated` does not include them.
+    pub requests: u64,
+    /// Nodes that have failed, or depend on one that has, after this evaluation.
+    pub broken: u64,
+    /// Inputs that the lazy evaluator has looked at.
+    pub looked_at: u64,
+    /// The evaluator that did it.
+    pub evaluator: Evaluator,
+}
+
+/// Ends an evaluation before its next node, from any thread.
+#[derive(Clone)]
+pub struct Canceller(Shared<AtomicBool>);
+
+impl Canceller {
+    /// Cancel the evaluation at work, or else the next one.
+    pub fn cancel(&self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// See the room's page.
+pub struct Graph<F: Function> {
+    nodes: Slots<()>,
+    structure: Structure,
+    order: Order,
+    state: State<F>,
+    marks: Marks,
+    /// Nodes that are sinks, and the inputs of feedback links.
+    sinks: Vec<u32>,
+    feedback: Vec<u32>,
+    volatile: Vec<u32>,
+    /// Most inputs, and most outputs, of a node.
+    pins: (usize, usize),
+    scratch: Scratch,
+    path: Path,
+    threads: Threads,
+    plan: Plan,
+    bits: Bits,
+    has_plan: bool,
+    /// Whether stale nodes of the plan have no turn: it is new, or a lazy evaluation has stopped.
+    must_scan: bool,
+    /// Number of evaluations.
+    evaluation: u32,
+    /// Whether the last evaluation is to be continued.
+    is_within_frame: bool,
+    /// Frames since the last edit.
+    quiet_frames: u32,
+    cancel: Canceller,
+}
+
+/// Frames without an edit after which a plan is made.
+const QUIET_FRAMES: u32 = 2;
+
+impl<F: Function> Graph<F> {
+    /// An empty graph.
+    pub fn new() -> Result<Self> {
+        Ok(Self {
+            nodes: Slots::default(),
+            structure: Structure::default(),
+            order: Order::default(),
+            state: State::default(),
+            marks: Marks::default(),
+            sinks: Vec::new(),
+            feedback: Vec::new(),
+            volatile: Vec::new(),
+            pins: (0, 0),
+            scratch: Scratch::default(),
+            path: Path::default(),
+            threads: Threads::default(),
+            plan: Plan::default(),
+            bits: Bits::default(),
+            has_plan: false,
+            must_scan: false,
+            evaluation: 0,
+            is_within_frame: false,
+            quiet_frames: 0,
+            cancel: Canceller(Shared::try_new(AtomicBool::new(false))?),
+        })
+    }
+
+    /// Ends evaluations from other threads.
+    pub fn canceller(&self) -> Canceller {
+        self.cancel.clone()
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether it has no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Number of links, feedback included.
+    pub fn links(&self) -> usize {
+        self.structure.link_count()
+    }
+
+    /// Bring all sinks up to date.
+    ///
+    /// It is a new frame, unless the last evaluation was cancelled or reached its limit: then it goes on with that
+    /// frame. On an error nothing has run.
+    pub fn evaluate(&mut self, executor: &Executor, options: Evaluation) -> Result<Summary> {
+        let evaluator = self.choose(executor, options.evaluator);
+        if evaluator != Evaluator::Lazy && !self.has_plan {
+            self.make_plan()?;
+        }
+        if evaluator == Evaluator::Parallel {
+            self.threads.grow(self.structure.positions(), self.pins, executor.max_concurrency())?;
+        }
+        if self.evaluation == u32::MAX {
+            return Err(error!(LimitExceeded, "the graph was evaluated 4,294,967,295 times: create it again"));
+        }
+        self.evaluation += 1;
+        if !self.is_within_frame {
+            self.start_frame();
+        }
+        let mut summary = self.run(executor, evaluator, options.node_limit);
+        self.cancel.0.store(false, Relaxed);
+        self.is_within_frame = !summary.is_complete;
+        self.quiet_frames = self.quiet_frames.saturating_add(u32::from(summary.is_complete));
+        summary.broken = self.state.broken() as u64;
+        summary.evaluator = evaluator;
+        Ok(summary)
+    }
+
+    fn choose(&self, executor: &Executor, wanted: Evaluator) -> Evaluator {
+        match wanted {
+            Evaluator::Auto if !self.has_plan && self.quiet_frames < QUIET_FRAMES => Evaluator::Lazy,
+            Evaluator::Auto if executor.max_concurrency() > 1 => Evaluator::Parallel,
+            Evaluator::Auto => Evaluator::Bitset,
+            wanted => wanted,
+        }
+    }
+
+    /// Makes the plan of the links as they are.
+    fn make_plan(&mut self) -> Result<()> {
+        let mut roots = crate::base::try_to_vec(&self.sinks)?;
+        for &input in &self.feedback {
+            crate::base::try_push(&mut roots, self.structure.owner(self.structure.source(input)))?;
+        }
+        let plan = Plan::new(&self.structure, &roots)?;
+        self.bits = Bits::new(plan.len())?;
+        self.plan = plan;
+        (self.has_plan, self.must_scan) = (true, true);
+        Ok(())
+    }
+
+    /// Volatile nodes must run, and feedback links pass on what changed in the last frame.
+    fn start_frame(&mut self) {
+        for &node in &self.volatile {
+            self.marks.touch(&self.state, node);
+        }
+        for &input in &self.feedback {
+            let value = self.state.values.get(self.structure.source(input));
+            if self.state.set_input(input, value) {
+                self.marks.touch(&self.state, self.structure.owner(input));
+            }
+        }
+    }
+
+    fn run(&mut self, executor: &Executor, evaluator: Evaluator, node_limit: u64) -> Summary {
+        let Self { structure, state, marks, scratch, path, plan, bits, threads, .. } = self;
+        let mut work = Work {
+            structure,
+            state,
+            marks,
+            scratch,
+            path,
+            evaluation: self.evaluation,
+            allowance: node_limit,
+            cancel: &self.cancel.0,
+            summary: Summary::default(),
+        };
+        let is_complete = if evaluator == Evaluator::Lazy {
+            work.marks.start(structure, work.state, &mut None);
+            let sources = self.feedback.iter().map(|&input| structure.owner(structure.source(input)));
+            let is_complete = self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None));
+            self.must_scan |= !is_complete;
+            is_complete
+        } else {
+            if std::mem::take(&mut self.must_scan) {
+                scan(&mut work, plan, bits);
+            }
+            work.marks.start(structure, work.state, &mut Some(Pending { plan, bits }));
+            let is_complete = match evaluator {
+                Evaluator::List => work.walk_list(plan, bits),
+                Evaluator::Parallel => work.walk_levels(plan, bits, threads, executor),
+                _ => work.walk(plan, bits),
+            };
+            if !is_complete {
+                work.keep(plan, bits);
+            }
+            is_complete
+        };
+        Summary { is_complete, ..work.summary }
+    }
+
+    /// The value of an output after the last evaluation. After a failure of its node: the last good value.
+    pub fn value(&self, node: Id, output: usize) -> Result<Value> {
+        let cells = self.structure.node(self.position(node)?);
+        let cell = nth(cells.output_cells(), output).ok_or_else(|| no_pin("output", output, cells.outputs))?;
+        Ok(self.state.values.get(cell))
+    }
+
+    /// Number of runs of a node, without those that asked for lazy inputs.
+    pub fn runs(&self, node: Id) -> Result<u64> {
+        Ok(self.state.runs(self.position(node)?))
+    }
+
+    /// Number of blocks that evaluations have handed to executors.
+    pub fn blocks_handed_out(&self) -> u64 {
+        self.threads.handed_out
+    }
+
+    /// Number of nodes that edits have looked at to keep the order.
+    pub fn order_work(&self) -> u64 {
+        self.order.work
+    }
+
+    /// Bytes held, without what values and functions refer to.
+    pub fn memory_used(&self) -> usize {
+        self.nodes.memory_used()
+            + self.structure.memory_used()
+            + self.order.memory_used()
+            + self.state.memory_used()
+            + self.marks.memory_used()
+            + self.scratch.memory_used()
+            + self.path.memory_used()
+            + self.threads.memory_used()
+            + self.plan.memory_used()
+            + self.bits.memory_used()
+            + (self.sinks.capacity() + self.feedback.capacity() + self.volatile.capacity()) * size_of::<u32>()
+    }
+
+    fn position(&self, node: Id) -> Result<u32> {
+        let position = self.nodes.position(node).ok_or_else(|| error!(NotFound, "no such node: it was removed"))?;
+        Ok(position as u32)
+    }
+}
+
+impl<F: Function> Drop for Graph<F> {
+    fn drop(&mut self) {
+        self.state.release_all(&self.structure);
+    }
+}
+
+/// Gives the stale nodes of a plan their turns.
+fn scan<F: Function>(work: &mut Work<'_, F>, plan: &Plan, bits: &mut Bits) {
+    for position in 0..plan.len() as u32 {
+        let step = plan.step(position);
+        if !step.is_strict {
+            continue;
+        }
+        let flags = work.state.flags(step.node);
+        if flags & state::DIRTY != 0 || (step.cells.lazy != 0 && flags & STALE != 0) {
+            bits.set(position);
+        } else {
+            // What it depends on has its turn before.
+            work.state.change_flags(step.node, 0, MAYBE);
+        }
+    }
+}
+
+fn nth(mut cells: std::ops::Range<u32>, at: usize) -> Option<u32> {
+    cells.nth(at)
+}
+
+fn no_pin(kind: &str, at: usize, count: u32) -> Error {
+    error!(InvalidArgument, "no {kind} {at}: the node has {count} of them, numbered from 0")
+}

@@ -1,0 +1,227 @@
+//! Evaluation by a plan on several threads: level by level, in blocks that are worth a thread's while.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::Function;
+use super::marks::{Bits, Pending};
+use super::plan::{BY_INPUT, Plan};
+use super::pull::Work;
+use super::state::{DIRTY, Scratch};
+use crate::base::{Result, try_push};
+use crate::executor::{Executor, Priority, Stopwatch};
+
+/// A level with less work runs on the calling thread. Waking a thread costs up to this.
+const LEAST_LEVEL_NS: u64 = 40_000;
+/// Least work of a block.
+const LEAST_BLOCK_NS: u64 = 10_000;
+/// One run of a node in this many is timed.
+const TIMED_RUNS: u64 = 64;
+
+/// What is known about the time that nodes take, and the memory of threads.
+#[derive(Default)]
+pub struct Threads {
+    /// By node: mean duration in nanoseconds; 0: unknown.
+    nanoseconds: Vec<AtomicU32>,
+    scratch: Vec<Mutex<Scratch>>,
+    /// The nodes of a level that run, and the starts of blocks of them.
+    level: Vec<u32>,
+    blocks: Vec<u32>,
+    /// Blocks handed to an executor.
+    pub handed_out: u64,
+}
+
+impl Threads {
+    /// Makes room for a graph with these numbers of node positions and most pins, on this number of threads.
+    pub fn grow(&mut self, positions: usize, pins: (usize, usize), threads: usize) -> Result<()> {
+        while self.nanoseconds.len() < positions {
+            try_push(&mut self.nanoseconds, AtomicU32::new(0))?;
+        }
+        for list in [&mut self.level, &mut self.blocks] {
+            list.clear();
+            list.try_reserve(positions + 1)?;
+        }
+        while self.scratch.len() < threads {
+            try_push(&mut self.scratch, Mutex::default())?;
+        }
+        self.scratch.iter_mut().try_for_each(|scratch| {
+            scratch.get_mut().unwrap_or_else(|poison| poison.into_inner()).grow(pins.0, pins.1)
+        })
+    }
+
+    /// Forgets the time of a node that was removed.
+    pub fn forget(&mut self, node: u32) {
+        if let Some(nanoseconds) = self.nanoseconds.get_mut(node as usize) {
+            *nanoseconds = AtomicU32::new(0);
+        }
+    }
+
+    fn cost(&self, node: u32) -> u32 {
+        self.nanoseconds[node as usize].load(Relaxed)
+    }
+
+    fn learn(&self, node: u32, seconds: f64) {
+        let old = self.cost(node);
+        let new = (seconds * 1e9).clamp(1.0, f64::from(u32::MAX)) as u32;
+        let mean = if old == 0 { new } else { old - old / 4 + new / 4 };
+        self.nanoseconds[node as usize].store(mean.max(1), Relaxed);
+    }
+
+    pub fn memory_used(&self) -> usize {
+        (self.nanoseconds.capacity() + self.level.capacity() + self.blocks.capacity()) * 4
+            + self.scratch.capacity() * size_of::<Mutex<Scratch>>()
+    }
+}
+
+impl<F: Function> Work<'_, F> {
+    /// Runs what waits, level by level. Whether nothing waits any more.
+    pub fn walk_levels(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
+        for level in 0..plan.levels() {
+            let range = plan.level_of(level);
+            if !self.run_level(plan, bits, range, threads, executor) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn run_level(
+        &mut self,
+        plan: &Plan,
+        bits: &mut Bits,
+        range: std::ops::Range<u32>,
+        threads: &mut Threads,
+        executor: &Executor,
+    ) -> bool {
+        threads.level.clear();
+        let mut known = 0u64;
+        let mut at = range.start;
+        while let Some(position) = bits.next(at).filter(|&position| position < range.end) {
+            let step = plan.step(position);
+            if step.cells.lazy == 0 {
+                let cost = threads.cost(step.node);
+                known += u64::from(cost);
+                if cost != 0 {
+                    threads.level.push(position);
+                } else if !self.timed_step(plan, bits, position, threads) {
+                    return false;
+                }
+            }
+            at = position + 1;
+        }
+        let is_done = if known < LEAST_LEVEL_NS || threads.level.len() < 2 {
+            self.run_here(plan, bits, threads)
+        } else {
+            self.run_blocks(plan, bits, threads, executor)
+        };
+        // Lazy inputs are pulled by this thread.
+        at = range.start;
+        while let Some(position) = bits.next(at).filter(|&position| is_done && position < range.end) {
+            if !self.step(plan, bits, position) {
+                return false;
+            }
+            bits.clear(position);
+            at = position + 1;
+        }
+        is_done
+    }
+
+    fn run_here(&mut self, plan: &Plan, bits: &mut Bits, threads: &Threads) -> bool {
+        threads.level.iter().all(|&position| {
+            let is_timed = self.state.runs(plan.step(position).node) % TIMED_RUNS == 0;
+            if is_timed {
+                return self.timed_step(plan, bits, position, threads);
+            }
+            let is_done = self.step(plan, bits, position);
+            if is_done {
+                bits.clear(position);
+            }
+            is_done
+        })
+    }
+
+    fn timed_step(&mut self, plan: &Plan, bits: &mut Bits, position: u32, threads: &Threads) -> bool {
+        let watch = Stopwatch::begin();
+        let is_done = self.step(plan, bits, position);
+        if is_done {
+            threads.learn(plan.step(position).node, watch.passed().as_secs_f64());
+            bits.clear(position);
+        }
+        is_done
+    }
+
+    fn run_blocks(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
+        let allowed = threads.level.len().min(usize::try_from(self.allowance).unwrap_or(usize::MAX));
+        self.allowance -= allowed as u64;
+        cut(threads, plan, allowed);
+        let (structure, state) = (self.structure, self.state);
+        for &position in &threads.level[..allowed] {
+            state.change_flags(plan.step(position).node, DIRTY, 0);
+        }
+        let blocks = threads.blocks.len() - 1;
+        threads.handed_out += blocks as u64;
+        let (cancel, evaluation) = (self.cancel, self.evaluation);
+        let shared = &*threads;
+        executor.parallel_for(blocks, Priority::Normal, "graph", &|context, block| {
+            let mut scratch = shared.scratch[context.worker()].lock().unwrap_or_else(|poison| poison.into_inner());
+            let of_block = shared.blocks[block] as usize..shared.blocks[block + 1] as usize;
+            for &position in &shared.level[of_block] {
+                if cancel.load(Relaxed) {
+                    return;
+                }
+                let step = plan.step(position);
+                let watch = (state.runs(step.node) % TIMED_RUNS == 0).then(Stopwatch::begin);
+                let inputs = plan.inputs(step).iter().copied();
+                state.run(structure, step.node, &step.cells, inputs, 0, evaluation, &mut scratch, |_| ());
+                if let Some(watch) = watch {
+                    shared.learn(step.node, watch.passed().as_secs_f64());
+                }
+            }
+        });
+        let mut is_done = allowed == threads.level.len();
+        for &position in &threads.level[..allowed] {
+            let step = plan.step(position);
+            if state.is_stale(step.node) {
+                is_done = false;
+                continue;
+            }
+            self.summary.evaluated += u64::from(state.ran_at(step.node) == evaluation);
+            self.pass_on(plan, bits, position);
+            bits.clear(position);
+        }
+        is_done
+    }
+
+    /// Gives what reads the outputs that a node has changed its turn.
+    fn pass_on(&mut self, plan: &Plan, bits: &mut Bits, position: u32) {
+        let step = plan.step(position);
+        for output in 0..step.cells.outputs {
+            if self.state.changed_at(step.cells.first + output) != self.evaluation {
+                continue;
+            }
+            for &reader in plan.readers(step, output) {
+                if reader & BY_INPUT == 0 {
+                    bits.set(reader);
+                } else {
+                    let pending = &mut Some(Pending { plan, bits });
+                    self.marks.change_input(self.structure, self.state, reader & !BY_INPUT, pending);
+                }
+            }
+        }
+    }
+}
+
+/// Cuts the nodes of a level into blocks.
+fn cut(threads: &mut Threads, plan: &Plan, allowed: usize) {
+    threads.blocks.clear();
+    threads.blocks.push(0);
+    let mut work = 0;
+    for at in 0..allowed {
+        work += u64::from(threads.cost(plan.step(threads.level[at]).node));
+        if work >= LEAST_BLOCK_NS && at + 1 < allowed {
+            threads.blocks.push(at as u32 + 1);
+            work = 0;
+        }
+    }
+    threads.blocks.push(allowed as u32);
+}

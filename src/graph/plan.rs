@@ -1,0 +1,239 @@
+//! A plan: all that the sinks depend on, in arrays and in an order in which a loop can evaluate it. It never changes, and
+//! is used only while the links are the ones from which it was made.
+
+use super::structure::{FEEDBACK, LAZY, NONE, Node, Structure};
+use crate::base::{Result, try_filled, try_push};
+
+/// Marks entries of [`Plan::readers`] that are input cells, whose owner has lazy inputs or no turn of its own.
+pub const BY_INPUT: u32 = 1 << 31;
+
+/// One node of a plan.
+#[derive(Clone, Copy)]
+pub struct Step {
+    pub node: u32,
+    /// Its cells.
+    pub cells: Node,
+    /// Its first entry of [`Plan::inputs`].
+    first_input: u32,
+    /// The entry of [`Plan::first_reader`] of its first output.
+    first_output: u32,
+    /// Whether it is demanded whenever a sink is.
+    pub is_strict: bool,
+}
+
+/// See above. Positions are by level: a node's level is above those of all that it reads.
+#[derive(Default)]
+pub struct Plan {
+    steps: Vec<Step>,
+    /// By node: its position, or [`NONE`].
+    positions: Vec<u32>,
+    /// The cells that the inputs of all steps read.
+    inputs: Vec<u32>,
+    /// By output of all steps: its first entry of `readers`.
+    first_reader: Vec<u32>,
+    /// Positions that read an output, or input cells with [`BY_INPUT`].
+    readers: Vec<u32>,
+    /// By level: its first position; one more at the end.
+    levels: Vec<u32>,
+    /// Positions in the order of the list evaluator.
+    list: Vec<u32>,
+}
+
+impl Plan {
+    /// Makes the plan for these sinks and feedback sources.
+    pub fn new(structure: &Structure, roots: &[u32]) -> Result<Self> {
+        let order = list_order(structure, roots)?;
+        let mut plan = Self::default();
+        let levels = plan.place(structure, &order)?;
+        plan.levels = levels;
+        plan.mark_strict(structure, roots);
+        plan.link(structure)?;
+        Ok(plan)
+    }
+
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    #[inline]
+    pub fn step(&self, position: u32) -> &Step {
+        &self.steps[position as usize]
+    }
+
+    /// The position of a node that is demanded whenever a sink is, or [`NONE`].
+    #[inline]
+    pub fn strict_position(&self, node: u32) -> u32 {
+        match self.positions.get(node as usize) {
+            Some(&position) if position != NONE && self.steps[position as usize].is_strict => position,
+            _ => NONE,
+        }
+    }
+
+    /// Whether a node is demanded whenever a sink is, or only if a lazy input is asked for; `None`: never.
+    pub fn is_strict(&self, node: u32) -> Option<bool> {
+        let position = *self.positions.get(node as usize)?;
+        (position != NONE).then(|| self.steps[position as usize].is_strict)
+    }
+
+    /// The cells that the inputs of a step read.
+    #[inline]
+    pub fn inputs(&self, step: &Step) -> &[u32] {
+        &self.inputs[step.first_input as usize..][..step.cells.inputs as usize]
+    }
+
+    /// What reads an output of a step: positions, or input cells with [`BY_INPUT`].
+    #[inline]
+    pub fn readers(&self, step: &Step, output: u32) -> &[u32] {
+        let at = (step.first_output + output) as usize;
+        &self.readers[self.first_reader[at] as usize..self.first_reader[at + 1] as usize]
+    }
+
+    /// Positions in the order of the list evaluator.
+    pub fn list(&self) -> &[u32] {
+        &self.list
+    }
+
+    /// The positions of each level.
+    pub fn level_of(&self, level: usize) -> std::ops::Range<u32> {
+        self.levels[level]..self.levels[level + 1]
+    }
+
+    pub fn levels(&self) -> usize {
+        self.levels.len().saturating_sub(1)
+    }
+
+    /// Orders the nodes by level, and nodes of a level as in `order`. Returns the starts of the levels.
+    fn place(&mut self, structure: &Structure, order: &[u32]) -> Result<Vec<u32>> {
+        // The level of each node first, in place of its position.
+        self.positions = try_filled(NONE, structure.positions())?;
+        let mut starts: Vec<u32> = Vec::new();
+        for &node in order {
+            let mut level = 0;
+            for input in structure.node(node).input_cells() {
+                let source = structure.source_node(input);
+                if source != NONE {
+                    level = level.max(self.positions[source as usize] + 1);
+                }
+            }
+            self.positions[node as usize] = level;
+            while starts.len() < level as usize + 2 {
+                try_push(&mut starts, 0)?;
+            }
+            starts[level as usize + 1] += 1;
+        }
+        for level in 1..starts.len() {
+            starts[level] += starts[level - 1];
+        }
+        let mut next = try_filled(0u32, starts.len())?;
+        next.copy_from_slice(&starts);
+        let unset = Step { node: NONE, cells: Node::default(), first_input: 0, first_output: 0, is_strict: false };
+        self.steps = try_filled(unset, order.len())?;
+        self.list.try_reserve_exact(order.len())?;
+        for &node in order {
+            let level = self.positions[node as usize] as usize;
+            let position = next[level];
+            next[level] += 1;
+            self.positions[node as usize] = position;
+            self.steps[position as usize] = Step { node, cells: *structure.node(node), ..unset };
+            self.list.push(position);
+        }
+        Ok(starts)
+    }
+
+    fn mark_strict(&mut self, structure: &Structure, roots: &[u32]) {
+        for &root in roots {
+            self.steps[self.positions[root as usize] as usize].is_strict = true;
+        }
+        for position in (0..self.steps.len()).rev() {
+            let step = self.steps[position];
+            for input in step.cells.input_cells() {
+                let source = structure.source_node(input);
+                if step.is_strict && source != NONE && structure.kind(input) & LAZY == 0 {
+                    self.steps[self.positions[source as usize] as usize].is_strict = true;
+                }
+            }
+        }
+    }
+
+    /// Lists what each step reads, and what reads it.
+    fn link(&mut self, structure: &Structure) -> Result<()> {
+        let outputs: usize = self.steps.iter().map(|step| step.cells.outputs as usize).sum();
+        let inputs: usize = self.steps.iter().map(|step| step.cells.inputs as usize).sum();
+        self.inputs.try_reserve_exact(inputs)?;
+        self.first_reader.try_reserve_exact(outputs + 1)?;
+        self.readers.try_reserve_exact(structure.link_count())?;
+        for position in 0..self.steps.len() {
+            let cells = self.steps[position].cells;
+            self.steps[position].first_input = self.inputs.len() as u32;
+            self.steps[position].first_output = self.first_reader.len() as u32;
+            self.inputs.extend(cells.input_cells().map(|input| structure.value_cell(input)));
+            for output in cells.output_cells() {
+                self.first_reader.push(self.readers.len() as u32);
+                self.link_output(structure, output)?;
+            }
+        }
+        self.first_reader.push(self.readers.len() as u32);
+        Ok(())
+    }
+
+    fn link_output(&mut self, structure: &Structure, output: u32) -> Result<()> {
+        let mut last = NONE;
+        for input in structure.dependants(output) {
+            if structure.kind(input) & FEEDBACK != 0 {
+                continue;
+            }
+            let reader = structure.owner(input);
+            let position = self.strict_position(reader);
+            let entry =
+                if position != NONE && structure.node(reader).lazy == 0 { position } else { BY_INPUT | input };
+            // Several inputs of one node usually follow each other.
+            if entry != last {
+                try_push(&mut self.readers, entry)?;
+            }
+            last = entry;
+        }
+        Ok(())
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        self.steps.capacity() * size_of::<Step>()
+            + (self.positions.capacity()
+                + self.inputs.capacity()
+                + self.first_reader.capacity()
+                + self.readers.capacity()
+                + self.levels.capacity()
+                + self.list.capacity())
+                * 4
+    }
+}
+
+/// All nodes that the roots depend on, each after what it depends on.
+///
+/// The order is that of the seed's list: pre-order from the roots with repeats, reversed, first occurrences kept. That is
+/// the post-order of a depth-first search that visits inputs right to left, and takes each node once.
+fn list_order(structure: &Structure, roots: &[u32]) -> Result<Vec<u32>> {
+    let mut order = Vec::new();
+    let mut is_seen = try_filled(false, structure.positions())?;
+    // A node, and how many of its inputs are still to be visited.
+    let mut path: Vec<(u32, u32)> = Vec::new();
+    for &root in roots.iter().rev() {
+        if std::mem::replace(&mut is_seen[root as usize], true) {
+            continue;
+        }
+        try_push(&mut path, (root, structure.node(root).inputs))?;
+        while let Some((node, rest)) = path.last_mut() {
+            if *rest == 0 {
+                try_push(&mut order, *node)?;
+                path.pop();
+                continue;
+            }
+            *rest -= 1;
+            let source = structure.source_node(structure.node(*node).input_cell(*rest));
+            if source != NONE && !std::mem::replace(&mut is_seen[source as usize], true) {
+                try_push(&mut path, (source, structure.node(source).inputs))?;
+            }
+        }
+    }
+    Ok(order)
+}

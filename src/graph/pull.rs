@@ -1,0 +1,164 @@
+//! Lazy evaluation: from a node to what it depends on, left to right, through what is stale. It needs no plan, so it
+//! serves at once after an edit.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::marks::{Marks, Next, Pending, lazy_sources};
+use super::state::{DIRTY, Ended, STALE, Scratch, State};
+use super::structure::{LAZY, NONE, Structure};
+use super::{Function, Summary};
+use crate::base::Result;
+
+/// What one evaluation works on.
+pub struct Work<'a, F> {
+    pub structure: &'a Structure,
+    pub state: &'a State<F>,
+    pub marks: &'a mut Marks,
+    pub scratch: &'a mut Scratch,
+    pub path: &'a mut Path,
+    pub evaluation: u32,
+    /// Nodes that may still start.
+    pub allowance: u64,
+    pub cancel: &'a AtomicBool,
+    pub summary: Summary,
+}
+
+/// The nodes between a demanded node and the one that is at work.
+#[derive(Default)]
+pub struct Path(Vec<Stop>);
+
+struct Stop {
+    node: u32,
+    /// The next input to look at.
+    next: u32,
+}
+
+impl Path {
+    /// Makes room for a graph with this number of node positions.
+    pub fn grow(&mut self, positions: usize) -> Result<()> {
+        self.0.clear();
+        self.0.try_reserve(positions)?;
+        Ok(())
+    }
+
+    pub fn memory_used(&self) -> usize {
+        self.0.capacity() * size_of::<Stop>()
+    }
+}
+
+/// The end of a visit of a node whose inputs, apart from lazy ones, are up to date.
+pub enum Visit {
+    Done,
+    /// These lazy inputs must be up to date first.
+    Wait(u64),
+    /// The evaluation is cancelled, or its allowance is used up.
+    Stopped,
+}
+
+impl<F: Function> Work<'_, F> {
+    /// Whether one more node may start.
+    #[inline]
+    pub fn may_start(&mut self) -> bool {
+        let may = self.allowance > 0 && !self.cancel.load(Relaxed);
+        self.allowance -= u64::from(may);
+        may
+    }
+
+    /// Brings a node up to date. Whether it is.
+    pub fn pull(&mut self, root: u32, pending: &mut Option<Pending<'_>>) -> bool {
+        let bottom = self.path.0.len();
+        if self.state.is_stale(root) {
+            self.path.0.push(Stop { node: root, next: 0 });
+        }
+        while self.path.0.len() > bottom {
+            let stop = self.path.0.last_mut().expect("it is above the bottom");
+            let node = self.structure.node(stop.node);
+            let mut stale = NONE;
+            while stop.next < node.inputs && stale == NONE {
+                let input = node.input_cell(stop.next);
+                stop.next += 1;
+                self.summary.looked_at += 1;
+                let source = self.structure.source_node(input);
+                if source != NONE && self.structure.kind(input) & LAZY == 0 && self.state.is_stale(source) {
+                    stale = source;
+                }
+            }
+            if stale == NONE {
+                let at = stop.node;
+                match self.visit(at, pending) {
+                    Visit::Done => {
+                        self.path.0.pop();
+                        continue;
+                    }
+                    Visit::Wait(mask) => {
+                        let mut sources = lazy_sources(self.structure, node, mask);
+                        match sources.find(|&source| self.state.is_stale(source)) {
+                            Some(source) => stale = source,
+                            None => continue,
+                        }
+                    }
+                    Visit::Stopped => {
+                        self.path.0.truncate(bottom);
+                        return false;
+                    }
+                }
+            }
+            self.path.0.push(Stop { node: stale, next: 0 });
+        }
+        true
+    }
+
+    /// Visits a node, and pulls the lazy inputs that it asks for. Whether it is up to date.
+    pub fn visit_and_pull(&mut self, position: u32, pending: &mut Option<Pending<'_>>) -> bool {
+        loop {
+            let mask = match self.visit(position, pending) {
+                Visit::Done => return true,
+                Visit::Stopped => return false,
+                Visit::Wait(mask) => mask,
+            };
+            let structure = self.structure;
+            for source in lazy_sources(structure, structure.node(position), mask) {
+                if !self.pull(source, pending) {
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Runs a node if it must.
+    pub fn visit(&mut self, position: u32, pending: &mut Option<Pending<'_>>) -> Visit {
+        let (structure, state) = (self.structure, self.state);
+        let node = structure.node(position);
+        let flags = state.flags(position);
+        if node.lazy == 0 && flags & DIRTY == 0 {
+            state.change_flags(position, 0, STALE);
+            return Visit::Done;
+        }
+        loop {
+            let available = match self.marks.next(structure, state, position, node, self.evaluation) {
+                Next::Nothing => return Visit::Done,
+                Next::Wait(mask) => return Visit::Wait(mask),
+                Next::Run(available) => available,
+            };
+            if !self.may_start() {
+                return Visit::Stopped;
+            }
+            let inputs = node.input_cells().map(|input| structure.value_cell(input));
+            let marks = &mut *self.marks;
+            let on_change = |output: u32| marks.change(structure, state, output, pending);
+            let ended =
+                state.run(structure, position, node, inputs, available, self.evaluation, self.scratch, on_change);
+            match ended {
+                Ended::Done | Ended::Poisoned => {
+                    self.marks.finish(position);
+                    self.summary.evaluated += u64::from(ended == Ended::Done);
+                    return Visit::Done;
+                }
+                Ended::Need(wanted) => {
+                    self.summary.requests += 1;
+                    self.marks.want(position, wanted);
+                }
+            }
+        }
+    }
+}

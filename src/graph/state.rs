@@ -1,0 +1,471 @@
+//! What a graph knows about its nodes between evaluations, under numbers that no edit and no new plan changes; and the
+//! one place that runs a node.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use super::node::{Call, Class, Failure, Function, NodeOptions, Output, Verdict};
+use super::structure::{HOLD, NONE, Node, Structure};
+use super::value::{Cutoff, Value, Values, is_near};
+use crate::base::{Result, Text, try_collect, try_push, try_string};
+
+/// It must run when it is demanded.
+pub const DIRTY: u32 = 1;
+/// Something that it depends on is dirty.
+pub const MAYBE: u32 = 2;
+pub const STALE: u32 = DIRTY | MAYBE;
+/// Its last run failed.
+pub const FAILED: u32 = 4;
+/// It could not run, because an input failed.
+pub const POISONED: u32 = 8;
+pub const BROKEN: u32 = FAILED | POISONED;
+/// It has run with success.
+pub const HAS_VALUE: u32 = 16;
+/// It is in the list of what changed since the last evaluation.
+pub const LISTED: u32 = 32;
+
+/// What is read and written whenever a node runs.
+#[derive(Default)]
+struct Vitals {
+    flags: AtomicU32,
+    /// The evaluation in which it ran last.
+    ran_at: AtomicU32,
+    /// Number of its runs, without those that asked for inputs.
+    runs: AtomicU64,
+}
+
+/// What a node is, beside its links.
+pub struct Record<F> {
+    /// `None` for [`Class::Input`]: its inputs are its outputs.
+    pub function: Option<F>,
+    pub class: Class,
+    /// Whether all outputs are compared by their bytes and owned by the host.
+    is_plain: bool,
+    /// Empty if plain.
+    outputs: Vec<Output>,
+    pub name: String,
+}
+
+/// Memory of a thread that runs nodes.
+#[derive(Default)]
+pub struct Scratch {
+    inputs: Vec<Value>,
+    outputs: Vec<Value>,
+    failure: Failure,
+}
+
+impl Scratch {
+    /// Makes room for nodes with this number of pins.
+    pub fn grow(&mut self, inputs: usize, outputs: usize) -> Result<()> {
+        for (list, count) in [(&mut self.inputs, inputs), (&mut self.outputs, outputs)] {
+            list.clear();
+            list.try_reserve(count)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        (self.inputs.capacity() + self.outputs.capacity()) * size_of::<Value>()
+    }
+}
+
+/// The end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Its outputs are as up to date as they can be.
+    Done,
+    /// It did not run, because an input has failed.
+    Poisoned,
+    /// These lazy inputs are wanted.
+    Need(u64),
+}
+
+/// The messages of nodes that failed.
+#[derive(Default)]
+struct Reports {
+    list: Vec<Failure>,
+    free: Vec<u32>,
+}
+
+/// See above.
+pub struct State<F> {
+    vitals: Vec<Vitals>,
+    records: Vec<Option<Record<F>>>,
+    pub values: Values,
+    /// By output cell: the evaluation in which it changed last.
+    changed_at: Vec<AtomicU32>,
+    broken: AtomicUsize,
+    /// By node: its message in `reports`.
+    report: Vec<AtomicU32>,
+    reports: Mutex<Reports>,
+}
+
+impl<F> Default for State<F> {
+    fn default() -> Self {
+        Self {
+            vitals: Vec::new(),
+            records: Vec::new(),
+            values: Values::default(),
+            changed_at: Vec::new(),
+            broken: AtomicUsize::new(0),
+            report: Vec::new(),
+            reports: Mutex::default(),
+        }
+    }
+}
+
+impl<F: Function> State<F> {
+    /// Makes the record of a node, for [`add`](Self::add).
+    pub fn record(options: &NodeOptions<'_>, function: Option<F>) -> Result<Record<F>> {
+        let is_plain = options.outputs.iter().all(|output| output.cutoff == Cutoff::Bytes && !output.is_owned);
+        let outputs = if is_plain { Vec::new() } else { try_collect(options.outputs.iter().copied())? };
+        Ok(Record { function, class: options.class, is_plain, outputs, name: try_string(options.name)? })
+    }
+
+    /// Makes room for a node at a position, and for cells below `cells`.
+    pub fn grow(&mut self, position: usize, cells: usize) -> Result<()> {
+        while self.vitals.len() <= position {
+            self.records.try_reserve(1)?;
+            self.report.try_reserve(1)?;
+            try_push(&mut self.vitals, Vitals::default())?;
+            self.records.push(None);
+            self.report.push(AtomicU32::new(NONE));
+        }
+        while self.changed_at.len() < cells {
+            try_push(&mut self.changed_at, AtomicU32::new(0))?;
+        }
+        self.values.grow(cells)
+    }
+
+    /// Adds a node for which there is room.
+    pub fn add(&mut self, position: usize, record: Record<F>, node: &Node, options: &NodeOptions<'_>) {
+        for (cell, output) in node.output_cells().zip(options.outputs) {
+            self.values.set(cell, output.initial);
+            self.changed_at[cell as usize] = AtomicU32::new(0);
+        }
+        for (cell, input) in node.input_cells().zip(options.inputs) {
+            self.values.set(cell, input.default);
+        }
+        self.vitals[position] = Vitals::default();
+        self.records[position] = Some(record);
+    }
+
+    /// Removes a node, and releases its values.
+    pub fn remove(&mut self, position: usize, node: &Node) {
+        self.set_sound(position as u32);
+        if let Some(record) = self.records[position].take() {
+            record.release_all(node, &self.values);
+        }
+    }
+
+    /// Releases the values of all nodes.
+    pub fn release_all(&mut self, structure: &Structure) {
+        for (position, record) in self.records.iter_mut().enumerate() {
+            if let Some(record) = record.take() {
+                record.release_all(structure.node(position as u32), &self.values);
+            }
+        }
+    }
+
+    pub fn record_of(&self, node: u32) -> &Record<F> {
+        self.records[node as usize].as_ref().expect("only nodes that exist are asked for")
+    }
+
+    #[inline]
+    pub fn flags(&self, node: u32) -> u32 {
+        self.vitals[node as usize].flags.load(Relaxed)
+    }
+
+    /// Sets and clears flags. Only the thread that runs or edits a node does so.
+    #[inline]
+    pub fn change_flags(&self, node: u32, set: u32, clear: u32) {
+        let flags = &self.vitals[node as usize].flags;
+        flags.store((flags.load(Relaxed) | set) & !clear, Relaxed);
+    }
+
+    pub fn is_stale(&self, node: u32) -> bool {
+        self.flags(node) & STALE != 0
+    }
+
+    pub fn runs(&self, node: u32) -> u64 {
+        self.vitals[node as usize].runs.load(Relaxed)
+    }
+
+    /// The evaluation in which a node ran last, or 0.
+    pub fn ran_at(&self, node: u32) -> u32 {
+        self.vitals[node as usize].ran_at.load(Relaxed)
+    }
+
+    /// The evaluation in which an output changed last, or 0.
+    #[inline]
+    pub fn changed_at(&self, output: u32) -> u32 {
+        self.changed_at[output as usize].load(Relaxed)
+    }
+
+    /// Number of nodes that failed, or that an input keeps from running.
+    pub fn broken(&self) -> usize {
+        self.broken.load(Relaxed)
+    }
+
+    /// The message of a node that failed.
+    pub fn failure(&self, node: u32) -> Option<Failure> {
+        let at = self.report[node as usize].load(Relaxed);
+        let reports = self.reports.lock().unwrap_or_else(|poison| poison.into_inner());
+        reports.list.get(at as usize).copied()
+    }
+
+    /// Sets an input without a link. Whether that is a change.
+    pub fn set_input(&self, cell: u32, value: Value) -> bool {
+        let is_change = self.values.get(cell) != value;
+        self.values.set(cell, value);
+        is_change
+    }
+
+    /// Runs a node. `inputs` are the cells that its inputs read, `available` its lazy inputs that are up to date. Calls
+    /// `on_change` for each output that changed.
+    #[inline]
+    pub fn run(
+        &self,
+        structure: &Structure,
+        position: u32,
+        node: &Node,
+        inputs: impl Iterator<Item = u32>,
+        available: u64,
+        evaluation: u32,
+        scratch: &mut Scratch,
+        mut on_change: impl FnMut(u32),
+    ) -> Ended {
+        if self.broken() > 0 && self.is_poisoned(structure, node, available) {
+            self.set_broken(position, POISONED, node, evaluation, &mut on_change);
+            return Ended::Poisoned;
+        }
+        scratch.inputs.clear();
+        scratch.inputs.extend(inputs.map(|cell| self.values.get(cell)));
+        let record = self.record_of(position);
+        let Some(function) = &record.function else {
+            self.count(position, evaluation);
+            for (cell, &value) in node.output_cells().zip(&scratch.inputs) {
+                if self.values.get(cell) != value || self.flags(position) & HAS_VALUE == 0 {
+                    self.store(cell, value, evaluation, &mut on_change);
+                }
+            }
+            self.change_flags(position, HAS_VALUE, STALE);
+            return Ended::Done;
+        };
+        scratch.outputs.clear();
+        scratch.outputs.extend(node.output_cells().map(|cell| self.values.get(cell)));
+        let mut call = Call {
+            inputs: &scratch.inputs,
+            available,
+            outputs: &mut scratch.outputs,
+            failure: &mut scratch.failure,
+        };
+        match function.evaluate(&mut call) {
+            Verdict::Done => {}
+            Verdict::Need(wanted) if wanted & node.lazy & !available != 0 => {
+                return Ended::Need(wanted & node.lazy & !available);
+            }
+            Verdict::Need(_) => {
+                let failure = Text::format(format_args!("it asked for inputs that are not lazy, or that it has"));
+                self.fail(position, node, &failure, evaluation, &mut on_change);
+                return Ended::Done;
+            }
+            Verdict::Failed => {
+                let failure = std::mem::take(&mut scratch.failure);
+                self.fail(position, node, &failure, evaluation, &mut on_change);
+                return Ended::Done;
+            }
+        }
+        self.count(position, evaluation);
+        let flags = self.flags(position);
+        let is_first = flags & (HAS_VALUE | BROKEN) != HAS_VALUE;
+        if record.is_plain {
+            for (cell, &new) in node.output_cells().zip(&scratch.outputs) {
+                if self.values.get(cell) != new || is_first {
+                    self.store(cell, new, evaluation, &mut on_change);
+                }
+            }
+        } else {
+            self.replace(record, function, node, &scratch.outputs, is_first, evaluation, &mut on_change);
+        }
+        if flags & BROKEN != 0 {
+            self.set_sound(position);
+        }
+        self.change_flags(position, HAS_VALUE, STALE);
+        Ended::Done
+    }
+
+    #[inline]
+    fn count(&self, position: u32, evaluation: u32) {
+        let vitals = &self.vitals[position as usize];
+        vitals.ran_at.store(evaluation, Relaxed);
+        vitals.runs.store(vitals.runs.load(Relaxed) + 1, Relaxed);
+    }
+
+    #[inline]
+    fn store(&self, cell: u32, value: Value, evaluation: u32, on_change: &mut impl FnMut(u32)) {
+        self.values.set(cell, value);
+        self.changed_at[cell as usize].store(evaluation, Relaxed);
+        on_change(cell);
+    }
+
+    /// Stores the outputs of a node that are not plain.
+    #[cold]
+    fn replace(
+        &self,
+        record: &Record<F>,
+        function: &F,
+        node: &Node,
+        new: &[Value],
+        is_first: bool,
+        evaluation: u32,
+        on_change: &mut impl FnMut(u32),
+    ) {
+        for (at, (cell, (&new, output))) in node.output_cells().zip(new.iter().zip(&record.outputs)).enumerate() {
+            let old = self.values.get(cell);
+            let is_equal = match output.cutoff {
+                _ if is_first => false,
+                Cutoff::Bytes => old == new,
+                Cutoff::Generation => old.0[1] == new.0[1],
+                Cutoff::Epsilon(epsilon) => {
+                    old.0[1] == new.0[1] && is_near(old.as_number(), new.as_number(), epsilon)
+                }
+                Cutoff::Callback => old == new || function.is_equal(at, old, new),
+                Cutoff::Never => false,
+            };
+            let is_new_handle = output.is_owned && old != new;
+            if !is_equal {
+                self.store(cell, new, evaluation, on_change);
+                if is_new_handle && old != Value::default() {
+                    function.release(at, old);
+                }
+            } else if is_new_handle && new != Value::default() {
+                function.release(at, new);
+            }
+        }
+    }
+
+    /// Whether an input that a node reads has failed.
+    #[cold]
+    fn is_poisoned(&self, structure: &Structure, node: &Node, available: u64) -> bool {
+        self.broken_input(structure, node, available) != NONE
+    }
+
+    /// The first node with an error that a node reads, or [`NONE`].
+    pub fn broken_input(&self, structure: &Structure, node: &Node, available: u64) -> u32 {
+        let unread = node.lazy & !available;
+        for (at, input) in node.input_cells().enumerate() {
+            let source = structure.source_node(input);
+            if source == NONE || (at < 64 && unread & (1 << at) != 0) {
+                continue;
+            }
+            let flags = self.flags(source);
+            if flags & BROKEN != 0 && (structure.kind(input) & HOLD == 0 || flags & HAS_VALUE == 0) {
+                return source;
+            }
+        }
+        NONE
+    }
+
+    #[cold]
+    fn fail(
+        &self,
+        position: u32,
+        node: &Node,
+        failure: &Failure,
+        evaluation: u32,
+        on_change: &mut impl FnMut(u32),
+    ) {
+        self.count(position, evaluation);
+        self.set_broken(position, FAILED, node, evaluation, on_change);
+        let mut reports = self.reports.lock().unwrap_or_else(|poison| poison.into_inner());
+        let at = self.report[position as usize].load(Relaxed);
+        if at != NONE {
+            reports.list[at as usize] = *failure;
+        } else if let Some(free) = reports.free.pop() {
+            reports.list[free as usize] = *failure;
+            self.report[position as usize].store(free, Relaxed);
+        } else {
+            // Without memory the node has failed without a message.
+            let wanted = reports.list.len() + 1;
+            if reports.free.try_reserve(wanted).is_ok() && try_push(&mut reports.list, *failure).is_ok() {
+                self.report[position as usize].store(reports.list.len() as u32 - 1, Relaxed);
+            }
+        }
+    }
+
+    #[cold]
+    fn set_broken(
+        &self,
+        position: u32,
+        how: u32,
+        node: &Node,
+        evaluation: u32,
+        on_change: &mut impl FnMut(u32),
+    ) {
+        let flags = self.flags(position);
+        if flags & BROKEN == 0 {
+            self.broken.fetch_add(1, Relaxed);
+        }
+        if how == POISONED {
+            self.drop_report(position);
+        }
+        self.change_flags(position, how, STALE | (BROKEN & !how));
+        if flags & BROKEN == 0 {
+            for cell in node.output_cells() {
+                self.changed_at[cell as usize].store(evaluation, Relaxed);
+                on_change(cell);
+            }
+        }
+    }
+
+    fn set_sound(&self, position: u32) {
+        if self.flags(position) & BROKEN != 0 {
+            self.broken.fetch_sub(1, Relaxed);
+            self.change_flags(position, 0, BROKEN);
+            self.drop_report(position);
+        }
+    }
+
+    fn drop_report(&self, position: u32) {
+        let at = self.report[position as usize].swap(NONE, Relaxed);
+        if at != NONE {
+            // `fail` has reserved it.
+            self.reports.lock().unwrap_or_else(|poison| poison.into_inner()).free.push(at);
+        }
+    }
+
+    /// Bytes held, without what values refer to.
+    pub fn memory_used(&self) -> usize {
+        let names: usize = self.records.iter().flatten().map(Record::memory_used).sum();
+        self.vitals.capacity() * size_of::<Vitals>()
+            + self.records.capacity() * size_of::<Option<Record<F>>>()
+            + (self.changed_at.capacity() + self.report.capacity()) * 4
+            + self.values.memory_used()
+            + names
+    }
+}
+
+impl<F: Function> Record<F> {
+    fn release_all(&self, node: &Node, values: &Values) {
+        let Some(function) = &self.function else { return };
+        for (at, (cell, output)) in node.output_cells().zip(&self.outputs).enumerate() {
+            let value = values.get(cell);
+            if output.is_owned && value != Value::default() {
+                function.release(at, value);
+            }
+        }
+    }
+}
+
+impl<F> Record<F> {
+    /// Whether the graph releases the values of an output.
+    pub fn owns(&self, output: u32) -> bool {
+        self.outputs.get(output as usize).is_some_and(|output| output.is_owned)
+    }
+
+    fn memory_used(&self) -> usize {
+        self.outputs.capacity() * size_of::<Output>() + self.name.capacity()
+    }
+}
