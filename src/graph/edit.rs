@@ -6,7 +6,7 @@ use super::node::{Class, Function, MAX_LAZY_INPUT, MAX_PINS, NodeOptions};
 use super::state::State;
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
 use super::value::Value;
-use super::{Graph, no_pin, nth};
+use super::{Feedback, Graph, no_pin, nth};
 use crate::base::{Error, Id, Result, Text, error};
 
 /// Most nodes of a graph, and most pins of all nodes together.
@@ -147,7 +147,7 @@ impl<F: Function> Graph<F> {
         self.unlink(input);
         self.structure.link(output, input, is_feedback);
         if is_feedback {
-            self.feedback.push(input);
+            self.feedback.push(Feedback { input, default: self.state.values.get(input) });
         }
         self.edited();
         self.marks.touch(&self.state, to);
@@ -206,7 +206,9 @@ impl<F: Function> Graph<F> {
     fn unlink(&mut self, input: u32) {
         if self.structure.source(input) != NONE {
             if self.structure.kind(input) & FEEDBACK != 0 {
-                self.feedback.retain(|&other| other != input);
+                if let Some(at) = self.feedback.iter().position(|link| link.input == input) {
+                    self.state.set_input(input, self.feedback.swap_remove(at).default);
+                }
             }
             self.structure.unlink(input);
             self.marks.touch(&self.state, self.structure.owner(input));

@@ -127,9 +127,9 @@ pub struct Graph<F: Function> {
     order: Order,
     state: State<F>,
     marks: Marks,
-    /// Nodes that are sinks, and the inputs of feedback links.
+    /// Nodes that are sinks.
     sinks: Vec<u32>,
-    feedback: Vec<u32>,
+    feedback: Vec<Feedback>,
     volatile: Vec<u32>,
     /// Most inputs, and most outputs, of a node.
     pins: (usize, usize),
@@ -148,6 +148,13 @@ pub struct Graph<F: Function> {
     /// Frames since the last edit.
     quiet_frames: u32,
     cancel: Canceller,
+}
+
+/// An input with a feedback link.
+struct Feedback {
+    input: u32,
+    /// Its value without a link.
+    default: Value,
 }
 
 /// Frames without an edit after which a plan is made.
@@ -240,7 +247,7 @@ impl<F: Function> Graph<F> {
     /// Makes the plan of the links as they are.
     fn make_plan(&mut self) -> Result<()> {
         let mut roots = crate::base::try_to_vec(&self.sinks)?;
-        for &input in &self.feedback {
+        for &Feedback { input, .. } in &self.feedback {
             crate::base::try_push(&mut roots, self.structure.owner(self.structure.source(input)))?;
         }
         let plan = Plan::new(&self.structure, &roots)?;
@@ -255,7 +262,7 @@ impl<F: Function> Graph<F> {
         for &node in &self.volatile {
             self.marks.touch(&self.state, node);
         }
-        for &input in &self.feedback {
+        for &Feedback { input, .. } in &self.feedback {
             let value = self.state.values.get(self.structure.source(input));
             if self.state.set_input(input, value) {
                 self.marks.touch(&self.state, self.structure.owner(input));
@@ -272,13 +279,13 @@ impl<F: Function> Graph<F> {
             scratch,
             path,
             evaluation: self.evaluation,
-            allowance: node_limit,
+            node_limit,
             cancel: &self.cancel.0,
             summary: Summary::default(),
         };
         let is_complete = if evaluator == Evaluator::Lazy {
             work.marks.start(structure, work.state, &mut None);
-            let sources = self.feedback.iter().map(|&input| structure.owner(structure.source(input)));
+            let sources = self.feedback.iter().map(|link| link.input).map(|input| structure.owner(structure.source(input)));
             let is_complete = self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None));
             self.must_scan |= !is_complete;
             is_complete
@@ -334,7 +341,8 @@ impl<F: Function> Graph<F> {
             + self.threads.memory_used()
             + self.plan.memory_used()
             + self.bits.memory_used()
-            + (self.sinks.capacity() + self.feedback.capacity() + self.volatile.capacity()) * size_of::<u32>()
+            + (self.sinks.capacity() + self.volatile.capacity()) * size_of::<u32>()
+            + self.feedback.capacity() * size_of::<Feedback>()
     }
 
     fn position(&self, node: Id) -> Result<u32> {

@@ -19,7 +19,6 @@ const LEAST_BLOCK_NS: u64 = 10_000;
 const TIMED_RUNS: u64 = 64;
 
 /// What is known about the time that nodes take, and the memory of threads.
-#[derive(Default)]
 pub struct Threads {
     /// By node: mean duration in nanoseconds; 0: unknown.
     nanoseconds: Vec<AtomicU32>,
@@ -29,6 +28,22 @@ pub struct Threads {
     blocks: Vec<u32>,
     /// Blocks handed to an executor.
     pub handed_out: u64,
+    least_level_ns: u64,
+    least_block_ns: u64,
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        Self {
+            nanoseconds: Vec::new(),
+            scratch: Vec::new(),
+            level: Vec::new(),
+            blocks: Vec::new(),
+            handed_out: 0,
+            least_level_ns: LEAST_LEVEL_NS,
+            least_block_ns: LEAST_BLOCK_NS,
+        }
+    }
 }
 
 impl Threads {
@@ -47,6 +62,12 @@ impl Threads {
         self.scratch.iter_mut().try_for_each(|scratch| {
             scratch.get_mut().unwrap_or_else(|poison| poison.into_inner()).grow(pins.0, pins.1)
         })
+    }
+
+    /// Makes each node a block, for tests whose nodes take no time.
+    #[cfg(test)]
+    pub fn split_everything(&mut self) {
+        (self.least_level_ns, self.least_block_ns) = (0, 0);
     }
 
     /// Forgets the time of a node that was removed.
@@ -109,7 +130,7 @@ impl<F: Function> Work<'_, F> {
             }
             at = position + 1;
         }
-        let is_done = if known < LEAST_LEVEL_NS || threads.level.len() < 2 {
+        let is_done = if known < threads.least_level_ns || threads.level.len() < 2 {
             self.run_here(plan, bits, threads)
         } else {
             self.run_blocks(plan, bits, threads, executor)
@@ -151,8 +172,8 @@ impl<F: Function> Work<'_, F> {
     }
 
     fn run_blocks(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
-        let allowed = threads.level.len().min(usize::try_from(self.allowance).unwrap_or(usize::MAX));
-        self.allowance -= allowed as u64;
+        let rest = usize::try_from(self.node_limit - self.summary.evaluated).unwrap_or(usize::MAX);
+        let allowed = threads.level.len().min(rest);
         cut(threads, plan, allowed);
         let (structure, state) = (self.structure, self.state);
         for &position in &threads.level[..allowed] {
@@ -218,7 +239,7 @@ fn cut(threads: &mut Threads, plan: &Plan, allowed: usize) {
     let mut work = 0;
     for at in 0..allowed {
         work += u64::from(threads.cost(plan.step(threads.level[at]).node));
-        if work >= LEAST_BLOCK_NS && at + 1 < allowed {
+        if work >= threads.least_block_ns && at + 1 < allowed {
             threads.blocks.push(at as u32 + 1);
             work = 0;
         }

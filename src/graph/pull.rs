@@ -17,8 +17,8 @@ pub struct Work<'a, F> {
     pub scratch: &'a mut Scratch,
     pub path: &'a mut Path,
     pub evaluation: u32,
-    /// Nodes that may still start.
-    pub allowance: u64,
+    /// Most nodes that run.
+    pub node_limit: u64,
     pub cancel: &'a AtomicBool,
     pub summary: Summary,
 }
@@ -58,10 +58,8 @@ pub enum Visit {
 impl<F: Function> Work<'_, F> {
     /// Whether one more node may start.
     #[inline]
-    pub fn may_start(&mut self) -> bool {
-        let may = self.allowance > 0 && !self.cancel.load(Relaxed);
-        self.allowance -= u64::from(may);
-        may
+    pub fn may_start(&self) -> bool {
+        self.summary.evaluated < self.node_limit && !self.cancel.load(Relaxed)
     }
 
     /// Brings a node up to date. Whether it is.
