@@ -212,12 +212,11 @@ impl<F: Function> Graph<F> {
     /// It is a new frame, unless the last evaluation was cancelled or reached its limit: then it goes on with that
     /// frame. On an error nothing has run.
     pub fn evaluate(&mut self, executor: &Executor, options: Evaluation) -> Result<Summary> {
-        let evaluator = self.choose(executor, options.evaluator);
-        if evaluator != Evaluator::Lazy && !self.has_plan {
-            self.make_plan()?;
-        }
-        if evaluator == Evaluator::Parallel {
-            self.threads.grow(self.structure.positions(), self.pins, executor.max_concurrency())?;
+        let mut evaluator = self.choose(executor, options.evaluator);
+        match self.prepare(executor, evaluator) {
+            // The lazy evaluator needs no memory.
+            Err(_) if options.evaluator == Evaluator::Auto => evaluator = Evaluator::Lazy,
+            outcome => outcome?,
         }
         if self.evaluation == u32::MAX {
             return Err(error!(LimitExceeded, "the graph was evaluated 4,294,967,295 times: create it again"));
@@ -242,6 +241,16 @@ impl<F: Function> Graph<F> {
             Evaluator::Auto => Evaluator::Bitset,
             wanted => wanted,
         }
+    }
+
+    fn prepare(&mut self, executor: &Executor, evaluator: Evaluator) -> Result<()> {
+        if evaluator != Evaluator::Lazy && !self.has_plan {
+            self.make_plan()?;
+        }
+        if evaluator == Evaluator::Parallel {
+            self.threads.grow(self.structure.positions(), self.pins, executor.max_concurrency())?;
+        }
+        Ok(())
     }
 
     /// Makes the plan of the links as they are.

@@ -1,1 +1,127 @@
-//! x
+//! Nodes that fail.
+
+use super::*;
+
+/// A node that fails for negative inputs.
+fn fragile(net: &mut Net, name: &'static str, input: Id) -> Id {
+    let options = NodeOptions {
+        name,
+        class: Class::Pure,
+        inputs: &[Input::default()],
+        outputs: &[Output::default()],
+        ..NodeOptions::default()
+    };
+    let function = closure(|call| {
+        if call.inputs[0].as_number() < 0.0 {
+            *call.failure = Failure::format(format_args!("{} is negative", call.inputs[0].as_number()));
+            return Verdict::Failed;
+        }
+        call.outputs[0] = call.inputs[0];
+        Verdict::Done
+    });
+    let node = net.graph.add(&options, function).unwrap();
+    net.graph.connect(input, 0, node, 0).unwrap();
+    node
+}
+
+#[test]
+fn failure_stops_dependants_and_has_a_path() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let head = net.input("head", 1.0);
+        let root = fragile(&mut net, "root", head);
+        let middle = net.pure("middle", &[root], |inputs| inputs[0]);
+        let last = net.pure("last", &[middle, head], |inputs| inputs[0] + inputs[1]);
+        let other = net.pure("other", &[head], |inputs| inputs[0]);
+        net.sink(last);
+        net.sink(other);
+        net.evaluate();
+        net.set(head, -1.0);
+        let summary = net.evaluate();
+        assert_eq!((summary.evaluated, summary.broken), (3, 3), "{evaluator:?}: the head, the root and the other");
+        assert_eq!(net.number(other), -1.0, "{evaluator:?}: the rest of the graph stands");
+        assert_eq!(net.number(last), 2.0, "the last good value");
+        let (failed, message) = net.graph.failure(last).unwrap().unwrap();
+        assert_eq!((failed, message.as_str()), (root, "-1 is negative"));
+        let path: Vec<Id> = net.graph.failure_path(last).unwrap().collect();
+        assert_eq!(path, [last, middle, root]);
+        assert_eq!(
+            net.graph.why_text(last).unwrap().as_str(),
+            "\"last\" did not run: \"root\" failed, on which it depends"
+        );
+        assert_eq!(net.evaluate().evaluated, 0, "{evaluator:?}: a failed node does not run again without a change");
+        net.set(head, 1.0);
+        assert_eq!(net.evaluate().evaluated, 5, "{evaluator:?}: all run again, although their values are as before");
+        assert_eq!((net.graph.failure(last).unwrap().is_none(), net.number(last)), (true, 2.0));
+    }
+}
+
+#[test]
+fn input_that_holds_reads_the_last_good_value() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let head = net.input("head", -1.0);
+        let root = fragile(&mut net, "root", head);
+        let options = NodeOptions {
+            class: Class::Pure,
+            is_sink: true,
+            inputs: &[Input { hold: true, ..Input::default() }],
+            outputs: &[Output::default()],
+            ..NodeOptions::default()
+        };
+        let function = closure(|call| {
+            call.outputs[0] = call.inputs[0];
+            Verdict::Done
+        });
+        let last = net.graph.add(&options, function).unwrap();
+        net.graph.connect(root, 0, last, 0).unwrap();
+        assert_eq!(net.evaluate().broken, 2, "{evaluator:?}: there is no good value yet");
+        net.set(head, 4.0);
+        assert_eq!(net.evaluate().broken, 0);
+        net.set(head, -4.0);
+        assert_eq!((net.evaluate().broken, net.number(last)), (1, 4.0), "{evaluator:?}");
+    }
+}
+
+#[test]
+fn node_that_asks_for_what_it_has_fails() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let options = NodeOptions {
+            class: Class::Pure,
+            is_sink: true,
+            inputs: &[Input { lazy: true, ..Input::default() }, Input::default()],
+            outputs: &[],
+            ..NodeOptions::default()
+        };
+        for mask in [0, 1, 2, 3, u64::MAX] {
+            let node = net.graph.add(&options, closure(move |_| Verdict::Need(mask))).unwrap();
+            let summary = net.evaluate();
+            assert_eq!((summary.broken, summary.requests), (1, u64::from(mask & 1)), "{evaluator:?}, {mask}");
+            let (_, message) = net.graph.failure(node).unwrap().unwrap();
+            assert_eq!(message.as_str(), "it asked for inputs that are not lazy, or that it has");
+            net.graph.remove(node).unwrap();
+        }
+        assert_eq!(net.evaluate().broken, 0);
+    }
+}
+
+#[test]
+fn many_failures_keep_their_messages() {
+    let mut net = Net::new(Evaluator::Bitset);
+    let heads: Vec<Id> = (0..100).map(|_| net.input("head", 0.0)).collect();
+    let nodes: Vec<Id> = heads.iter().map(|&head| fragile(&mut net, "node", head)).collect();
+    for &node in &nodes {
+        net.sink(node);
+    }
+    for round in 1..20 {
+        for (at, &head) in heads.iter().enumerate() {
+            net.set(head, if at % round == 0 { -(at as f64) - 1.0 } else { 1.0 });
+        }
+        net.evaluate();
+        for (at, &node) in nodes.iter().enumerate() {
+            let message = net.graph.failure(node).unwrap().map(|(_, message)| message.as_str().to_owned());
+            assert_eq!(message, (at % round == 0).then(|| format!("-{} is negative", at + 1)));
+        }
+    }
+}
