@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::node::{Class, Function, MAX_LAZY_INPUT, MAX_PINS, NodeOptions};
+use super::rebuild::Edit;
 use super::state::State;
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
 use super::value::Value;
@@ -35,6 +36,10 @@ impl<F: Function> Graph<F> {
         };
         let node = self.structure.add(position, options.outputs.len(), (0..inputs).map(kind))?;
         // From here on nothing fails.
+        self.log(Edit::Add { position: position as u32, outputs: node.outputs, inputs: node.inputs });
+        for input in node.input_cells().filter(|_| options.inputs.iter().any(|input| input.lazy || input.hold)) {
+            self.log(Edit::Kind { input, kind: self.structure.kind(input) });
+        }
         self.state.add(position, record, &node, options);
         if is_input {
             for (cell, output) in node.input_cells().zip(options.outputs) {
@@ -44,12 +49,12 @@ impl<F: Function> Graph<F> {
         self.pins = pins;
         if is_sink {
             self.structure.set_sink(position as u32, true);
+            self.log(Edit::Sink { node: position as u32, is_sink });
             self.sinks.push(position as u32);
         }
         if options.class == Class::Volatile {
             self.volatile.push(position as u32);
         }
-        self.edited();
         self.marks.touch(&self.state, position as u32);
         Ok(self.nodes.insert(()))
     }
@@ -101,11 +106,11 @@ impl<F: Function> Graph<F> {
         self.marks.remove(&self.state, position);
         self.state.remove(position as usize, &cells);
         self.structure.remove(position);
+        self.log(Edit::Remove { node: position });
         self.threads.forget(position);
         for list in [&mut self.sinks, &mut self.volatile] {
             list.retain(|&other| other != position);
         }
-        self.edited();
         self.nodes.remove(node);
         Ok(())
     }
@@ -146,10 +151,10 @@ impl<F: Function> Graph<F> {
         }
         self.unlink(input);
         self.structure.link(output, input, is_feedback);
+        self.log(Edit::Link { output, input, is_feedback });
         if is_feedback {
             self.feedback.push(Feedback { input, default: self.state.values.get(input) });
         }
-        self.edited();
         self.marks.touch(&self.state, to);
         Ok(())
     }
@@ -162,7 +167,6 @@ impl<F: Function> Graph<F> {
             return Err(error!(NotFound, "input {input} of {} has no link", self.name(position)));
         }
         self.unlink(cell);
-        self.edited();
         Ok(())
     }
 
@@ -173,11 +177,11 @@ impl<F: Function> Graph<F> {
         if self.structure.node(position).is_sink != is_sink {
             self.sinks.try_reserve(1)?;
             self.structure.set_sink(position, is_sink);
+            self.log(Edit::Sink { node: position, is_sink });
             match is_sink {
                 true => self.sinks.push(position),
                 false => self.sinks.retain(|&other| other != position),
             }
-            self.edited();
         }
         Ok(())
     }
@@ -211,6 +215,7 @@ impl<F: Function> Graph<F> {
                 }
             }
             self.structure.unlink(input);
+            self.log(Edit::Unlink { input });
             self.marks.touch(&self.state, self.structure.owner(input));
         }
     }
@@ -227,10 +232,10 @@ impl<F: Function> Graph<F> {
         nth(cells.input_cells(), input).ok_or_else(|| no_pin("input", input, cells.inputs))
     }
 
-    /// The plan is stale.
-    fn edited(&mut self) {
-        self.has_plan = false;
-        self.quiet_frames = 0;
+    /// The plan is stale after an edit.
+    fn log(&mut self, edit: Edit) {
+        self.rebuild.log(edit, &self.structure);
+        (self.has_plan, self.is_settled, self.quiet_frames) = (false, false, 0);
     }
 
     fn cycle(&self, source: u32) -> Error {

@@ -111,11 +111,6 @@ impl Bits {
         Some(word as u32 * 64 + self.words[word].trailing_zeros())
     }
 
-    /// Number of positions, counted.
-    pub fn count(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
     pub fn memory_used(&self) -> usize {
         (self.words.capacity() + self.summary.capacity()) * 8
     }
@@ -186,11 +181,6 @@ impl Marks {
         if state.flags(node) & LISTED != 0 {
             self.listed.retain(|&other| other != node);
         }
-    }
-
-    /// Number of nodes that were touched since the last evaluation.
-    pub fn listed(&self) -> usize {
-        self.listed.len()
     }
 
     /// Starts an evaluation: what was touched gets its turn, or makes stale what depends on it.

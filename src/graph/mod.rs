@@ -27,6 +27,7 @@
 //! | `plan` | the order of all that is demanded |
 //! | `walk` | the evaluators of a plan on one thread |
 //! | `parallel` | the evaluator of a plan on several threads |
+//! | `rebuild` | plans that are made in the background |
 //! | `edit` | adding, linking and removing nodes |
 //! | `explain` | why a node has run or not, and what failed |
 #![forbid(unsafe_code)]
@@ -39,6 +40,7 @@ mod order;
 mod parallel;
 mod plan;
 mod pull;
+mod rebuild;
 mod state;
 mod structure;
 #[cfg(test)]
@@ -58,6 +60,7 @@ use order::Order;
 use parallel::Threads;
 use plan::Plan;
 use pull::{Path, Work};
+use rebuild::{Made, Rebuild};
 use state::{MAYBE, STALE, Scratch, State};
 use structure::Structure;
 pub use value::{Cutoff, Value};
@@ -136,9 +139,12 @@ pub struct Graph<F: Function> {
     scratch: Scratch,
     path: Path,
     threads: Threads,
-    plan: Plan,
-    bits: Bits,
+    made: Made,
+    rebuild: Rebuild,
+    /// Whether `made` is the plan of the links.
     has_plan: bool,
+    /// Whether an evaluation was complete since the last edit.
+    is_settled: bool,
     /// Whether stale nodes of the plan have no turn: it is new, or a lazy evaluation has stopped.
     must_scan: bool,
     /// Number of evaluations.
@@ -159,6 +165,8 @@ struct Feedback {
 
 /// Frames without an edit after which a plan is made.
 const QUIET_FRAMES: u32 = 2;
+/// Frames after which a plan that is awaited from the background is made by the evaluation itself: nobody pumps.
+const PATIENT_FRAMES: u32 = 120;
 
 impl<F: Function> Graph<F> {
     /// An empty graph.
@@ -176,9 +184,10 @@ impl<F: Function> Graph<F> {
             scratch: Scratch::default(),
             path: Path::default(),
             threads: Threads::default(),
-            plan: Plan::default(),
-            bits: Bits::default(),
+            made: Made::default(),
+            rebuild: Rebuild::new()?,
             has_plan: false,
+            is_settled: false,
             must_scan: false,
             evaluation: 0,
             is_within_frame: false,
@@ -212,12 +221,13 @@ impl<F: Function> Graph<F> {
     /// It is a new frame, unless the last evaluation was cancelled or reached its limit: then it goes on with that
     /// frame. On an error nothing has run.
     pub fn evaluate(&mut self, executor: &Executor, options: Evaluation) -> Result<Summary> {
-        let mut evaluator = self.choose(executor, options.evaluator);
-        match self.prepare(executor, evaluator) {
+        let is_auto = options.evaluator == Evaluator::Auto;
+        let wanted = self.choose(executor, options.evaluator);
+        let evaluator = match self.prepare(executor, wanted, is_auto) {
             // The lazy evaluator needs no memory.
-            Err(_) if options.evaluator == Evaluator::Auto => evaluator = Evaluator::Lazy,
+            Err(_) if is_auto => Evaluator::Lazy,
             outcome => outcome?,
-        }
+        };
         if self.evaluation == u32::MAX {
             return Err(error!(LimitExceeded, "the graph was evaluated 4,294,967,295 times: create it again"));
         }
@@ -228,6 +238,7 @@ impl<F: Function> Graph<F> {
         let mut summary = self.run(executor, evaluator, options.node_limit);
         self.cancel.0.store(false, Relaxed);
         self.is_within_frame = !summary.is_complete;
+        self.is_settled = summary.is_complete;
         self.quiet_frames = self.quiet_frames.saturating_add(u32::from(summary.is_complete));
         summary.broken = self.state.broken() as u64;
         summary.evaluator = evaluator;
@@ -237,33 +248,46 @@ impl<F: Function> Graph<F> {
     fn choose(&self, executor: &Executor, wanted: Evaluator) -> Evaluator {
         match wanted {
             Evaluator::Auto if !self.has_plan && self.quiet_frames < QUIET_FRAMES => Evaluator::Lazy,
+            Evaluator::Auto if !self.has_plan && self.rebuild.is_posted() && self.quiet_frames < PATIENT_FRAMES => {
+                Evaluator::Lazy
+            }
             Evaluator::Auto if executor.max_concurrency() > 1 => Evaluator::Parallel,
             Evaluator::Auto => Evaluator::Bitset,
             wanted => wanted,
         }
     }
 
-    fn prepare(&mut self, executor: &Executor, evaluator: Evaluator) -> Result<()> {
+    /// Gets the plan and the memory that an evaluator needs. Returns the evaluator that there is now.
+    fn prepare(&mut self, executor: &Executor, evaluator: Evaluator, is_auto: bool) -> Result<Evaluator> {
+        if !self.has_plan
+            && let Some(made) = self.rebuild.take()
+        {
+            self.swap(made);
+        }
         if evaluator != Evaluator::Lazy && !self.has_plan {
-            self.make_plan()?;
+            if is_auto && !self.rebuild.is_posted() && self.post_rebuild(executor) {
+                return Ok(Evaluator::Lazy);
+            }
+            let made = Made::new(&self.structure, &|| false)?;
+            self.swap(made);
         }
         if evaluator == Evaluator::Parallel {
             self.threads.grow(self.structure.positions(), self.pins, executor.max_concurrency())?;
         }
-        Ok(())
+        Ok(evaluator)
     }
 
-    /// Makes the plan of the links as they are.
-    fn make_plan(&mut self) -> Result<()> {
-        let mut roots = crate::base::try_to_vec(&self.sinks)?;
-        for &Feedback { input, .. } in &self.feedback {
-            crate::base::try_push(&mut roots, self.structure.owner(self.structure.source(input)))?;
-        }
-        let plan = Plan::new(&self.structure, &roots)?;
-        self.bits = Bits::new(plan.len())?;
-        self.plan = plan;
-        (self.has_plan, self.must_scan) = (true, true);
-        Ok(())
+    /// Whether a plan is being made in the background.
+    fn post_rebuild(&mut self, executor: &Executor) -> bool {
+        let old = std::mem::take(&mut self.made);
+        self.rebuild.post(executor, &self.structure, old).is_ok()
+    }
+
+    fn swap(&mut self, made: Made) {
+        self.made = made;
+        // Nothing that a sink depends on is stale after a complete evaluation, apart from what was set since.
+        self.must_scan |= !self.is_settled;
+        self.has_plan = true;
     }
 
     /// Volatile nodes must run, and feedback links pass on what changed in the last frame.
@@ -280,7 +304,8 @@ impl<F: Function> Graph<F> {
     }
 
     fn run(&mut self, executor: &Executor, evaluator: Evaluator, node_limit: u64) -> Summary {
-        let Self { structure, state, marks, scratch, path, plan, bits, threads, .. } = self;
+        let Self { structure, state, marks, scratch, path, made, threads, .. } = self;
+        let Made { plan, bits } = made;
         let mut work = Work {
             structure,
             state,
@@ -348,8 +373,9 @@ impl<F: Function> Graph<F> {
             + self.scratch.memory_used()
             + self.path.memory_used()
             + self.threads.memory_used()
-            + self.plan.memory_used()
-            + self.bits.memory_used()
+            + self.made.plan.memory_used()
+            + self.made.bits.memory_used()
+            + self.rebuild.memory_used()
             + (self.sinks.capacity() + self.volatile.capacity()) * size_of::<u32>()
             + self.feedback.capacity() * size_of::<Feedback>()
     }

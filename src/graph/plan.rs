@@ -2,10 +2,14 @@
 //! is used only while the links are the ones from which it was made.
 
 use super::structure::{FEEDBACK, LAZY, NONE, Node, Structure};
-use crate::base::{Result, try_filled, try_push};
+use super::rebuild::outdated;
+use crate::base::{Result, try_collect, try_filled, try_push};
 
 /// Marks entries of [`Plan::readers`] that are input cells, whose owner has lazy inputs or no turn of its own.
 pub const BY_INPUT: u32 = 1 << 31;
+
+/// A plan that is being made looks whether it has become useless after this many nodes.
+const NODES_PER_LOOK: usize = 1024;
 
 /// One node of a plan.
 #[derive(Clone, Copy)]
@@ -40,13 +44,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes the plan for these sinks and feedback sources.
-    pub fn new(structure: &Structure, roots: &[u32]) -> Result<Self> {
-        let order = list_order(structure, roots)?;
+    /// Makes the plan of these links, unless `is_over` says that it has become useless.
+    pub fn new(structure: &Structure, is_over: &dyn Fn() -> bool) -> Result<Self> {
+        let roots = try_collect(structure.roots())?;
+        let order = list_order(structure, &roots, is_over)?;
         let mut plan = Self::default();
-        let levels = plan.place(structure, &order)?;
-        plan.levels = levels;
-        plan.mark_strict(structure, roots);
+        plan.levels = plan.place(structure, &order)?;
+        if is_over() {
+            return Err(outdated());
+        }
+        plan.mark_strict(structure, &roots);
         plan.link(structure)?;
         Ok(plan)
     }
@@ -67,12 +74,6 @@ impl Plan {
             Some(&position) if position != NONE && self.steps[position as usize].is_strict => position,
             _ => NONE,
         }
-    }
-
-    /// Whether a node is demanded whenever a sink is, or only if a lazy input is asked for; `None`: never.
-    pub fn is_strict(&self, node: u32) -> Option<bool> {
-        let position = *self.positions.get(node as usize)?;
-        (position != NONE).then(|| self.steps[position as usize].is_strict)
     }
 
     /// The cells that the inputs of a step read.
@@ -212,7 +213,7 @@ impl Plan {
 ///
 /// The order is that of the seed's list: pre-order from the roots with repeats, reversed, first occurrences kept. That is
 /// the post-order of a depth-first search that visits inputs right to left, and takes each node once.
-fn list_order(structure: &Structure, roots: &[u32]) -> Result<Vec<u32>> {
+fn list_order(structure: &Structure, roots: &[u32], is_over: &dyn Fn() -> bool) -> Result<Vec<u32>> {
     let mut order = Vec::new();
     let mut is_seen = try_filled(false, structure.positions())?;
     // A node, and how many of its inputs are still to be visited.
@@ -226,6 +227,9 @@ fn list_order(structure: &Structure, roots: &[u32]) -> Result<Vec<u32>> {
             if *rest == 0 {
                 try_push(&mut order, *node)?;
                 path.pop();
+                if order.len() % NODES_PER_LOOK == 0 && is_over() {
+                    return Err(outdated());
+                }
                 continue;
             }
             *rest -= 1;

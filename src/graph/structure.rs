@@ -3,7 +3,7 @@
 //! All pins of a node are consecutive cells: its outputs, then its inputs. An input holds its source. The dependants of
 //! an output are a doubly linked list through the inputs, so that each edit takes constant time and no memory.
 
-use crate::base::{Result, try_push};
+use crate::base::{Result, try_push, try_to_vec};
 
 /// No cell or node.
 pub const NONE: u32 = u32::MAX;
@@ -24,7 +24,6 @@ pub struct Node {
     pub lazy: u64,
     /// Whether it is demanded in each frame.
     pub is_sink: bool,
-    pub is_present: bool,
 }
 
 impl Node {
@@ -66,7 +65,6 @@ pub struct Structure {
     free: Vec<u32>,
     /// Number of links, feedback included.
     links: usize,
-    feedback_links: usize,
 }
 
 impl Structure {
@@ -82,10 +80,6 @@ impl Structure {
 
     pub fn link_count(&self) -> usize {
         self.links
-    }
-
-    pub fn feedback_links(&self) -> usize {
-        self.feedback_links
     }
 
     pub fn node(&self, node: u32) -> &Node {
@@ -147,21 +141,19 @@ impl Structure {
             self.cells.resize(first as usize + count, unused);
             self.kinds.resize(first as usize + count, 0);
         }
-        let mut node = Node {
+        let node = Node {
             first,
             outputs: outputs as u32,
             inputs: kinds.len() as u32,
             lazy: 0,
             is_sink: false,
-            is_present: true,
         };
         self.cells[first as usize..first as usize + count].fill(Cell { owner: position as u32, ..unused });
-        for (input, kind) in kinds.enumerate() {
-            self.kinds[node.input_cell(input as u32) as usize] = kind & (LAZY | HOLD);
-            node.lazy |= if kind & LAZY != 0 { 1 << input } else { 0 };
-        }
         self.nodes[position] = node;
-        Ok(node)
+        for (input, kind) in node.input_cells().zip(kinds) {
+            self.set_kind(input, kind);
+        }
+        Ok(self.nodes[position])
     }
 
     /// Removes a node whose links are all removed.
@@ -174,6 +166,31 @@ impl Structure {
             self.cells[removed.first as usize].next = self.free[count];
             self.free[count] = removed.first;
         }
+    }
+
+    /// A copy on the heap.
+    pub fn try_clone(&self) -> Result<Self> {
+        Ok(Self {
+            nodes: try_to_vec(&self.nodes)?,
+            cells: try_to_vec(&self.cells)?,
+            kinds: try_to_vec(&self.kinds)?,
+            free: try_to_vec(&self.free)?,
+            links: self.links,
+        })
+    }
+
+    /// The nodes that are demanded in each frame, and the sources of feedback links.
+    pub fn roots(&self) -> impl Iterator<Item = u32> + '_ {
+        let sinks = (0u32..).zip(&self.nodes).filter(|(_, node)| node.is_sink).map(|(at, _)| at);
+        let feedback = (0u32..).zip(&self.kinds).filter(|(_, kind)| **kind & FEEDBACK != 0);
+        sinks.chain(feedback.map(|(input, _)| self.owner(self.source(input))))
+    }
+
+    /// Makes an input lazy, or one that holds.
+    pub fn set_kind(&mut self, input: u32, kind: u8) {
+        self.kinds[input as usize] = kind & (LAZY | HOLD);
+        let node = &mut self.nodes[self.cells[input as usize].owner as usize];
+        node.lazy |= if kind & LAZY != 0 { 1 << node.input_of_cell(input) } else { 0 };
     }
 
     pub fn set_sink(&mut self, node: u32, is_sink: bool) {
@@ -193,7 +210,6 @@ impl Structure {
         self.links += 1;
         if is_feedback {
             self.kinds[input as usize] |= FEEDBACK;
-            self.feedback_links += 1;
         }
     }
 
@@ -215,7 +231,6 @@ impl Structure {
         self.links -= 1;
         if self.kinds[input as usize] & FEEDBACK != 0 {
             self.kinds[input as usize] &= !FEEDBACK;
-            self.feedback_links -= 1;
         }
     }
 

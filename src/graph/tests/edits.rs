@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::base::Code;
+use crate::executor::Background;
 
 fn first(inputs: &[f64]) -> f64 {
     inputs[0]
@@ -292,4 +293,46 @@ fn work_after_an_edit_is_proportional_to_the_edit() {
             }
         }
     }
+}
+
+#[test]
+fn plan_is_made_in_the_background_after_edits() {
+    let background = Executor::new(Options { background: Background::Thread, ..Options::default() }).unwrap();
+    for executor in [executor(1), background, Executor::inline()] {
+        let mut net = Net::new(Evaluator::Auto);
+        net.executor = executor;
+        let head = net.input("head", 0.0);
+        let mut last = net.pure("+1", &[head], |inputs| inputs[0] + 1.0);
+        net.sink(last);
+        for round in 1..20u32 {
+            // A sink more, a link and a node each time: the copy of the background must follow.
+            let next = net.pure("+1", &[last], |inputs| inputs[0] + 1.0);
+            net.sink(next);
+            if round % 3 == 0 {
+                net.graph.remove(last).unwrap();
+                net.graph.connect(head, 0, next, 0).unwrap();
+            }
+            last = next;
+            let mut evaluators = Vec::new();
+            for frame in 0..5 {
+                net.set(head, f64::from(frame + 7 * round));
+                evaluators.push(net.evaluate().evaluator);
+                net.executor.wait_idle(std::time::Duration::MAX).ok();
+            }
+            assert_eq!(evaluators[..2], [Evaluator::Lazy; 2]);
+            assert_eq!(evaluators[4], Evaluator::Bitset, "{evaluators:?}");
+            let expected = f64::from(4 + 7 * round) + f64::from(if round < 3 { round + 1 } else { round % 3 + 1 });
+            assert_eq!(net.number(last), expected, "round {round}");
+        }
+    }
+}
+
+#[test]
+fn plan_that_nobody_pumps_is_made_by_the_evaluation() {
+    let mut net = Net::new(Evaluator::Auto);
+    net.executor = executor(1);
+    let head = net.input("head", 0.0);
+    net.sink(head);
+    let evaluators: Vec<Evaluator> = (0..125).map(|_| net.evaluate().evaluator).collect();
+    assert_eq!((evaluators[100], evaluators[124]), (Evaluator::Lazy, Evaluator::Bitset));
 }

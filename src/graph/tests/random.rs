@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use super::*;
 use crate::testing::scaled;
@@ -419,6 +420,12 @@ impl Pair {
         }
     }
 
+    fn set_any(&mut self, random: &mut Random) {
+        if let Some(key) = random.pick(&self.keys()) {
+            self.set(key, random);
+        }
+    }
+
     fn compare(&self, about: &str) {
         for (key, node) in &self.model.nodes {
             if node.frame != self.model.frame {
@@ -453,7 +460,13 @@ fn run_case(seed: u64, executors: &[Executor]) {
     let fixed = random.chance(50).then(|| random.pick(&EVALUATORS).unwrap());
     for frame in 1..24 {
         for _ in 0..random.below(4) {
-            pair.edit(random);
+            match random.chance(50) {
+                true => pair.edit(random),
+                false => pair.set_any(random),
+            }
+        }
+        if random.chance(50) {
+            executors.iter().for_each(|executor| _ = executor.pump(Duration::MAX).unwrap());
         }
         let tick = random.below(3) as u64;
         pair.tick.store(tick, Relaxed);
