@@ -207,6 +207,18 @@ impl<F: Function> Graph<F> {
         Ok(())
     }
 
+    /// The value of an input with a feedback link when it will have none.
+    pub(super) fn feedback_default(&self, input: u32) -> Value {
+        let link = self.feedback.iter().find(|link| link.input == input);
+        link.map_or(self.state.values.get(input), |link| link.default)
+    }
+
+    /// Sets the value of the frame before, for an input with a feedback link.
+    pub(super) fn set_feedback(&mut self, node: Id, input: usize, value: Value) {
+        let Ok(cell) = self.position(node).and_then(|position| self.input_cell_of_any(position, input)) else { return };
+        self.state.set_input(cell, value);
+    }
+
     fn unlink(&mut self, input: u32) {
         if self.structure.source(input) != NONE {
             if self.structure.kind(input) & FEEDBACK != 0 {

@@ -29,9 +29,11 @@
 //! | `parallel` | the evaluator of a plan on several threads |
 //! | `rebuild` | plans that are made in the background |
 //! | `edit` | adding, linking and removing nodes |
+//! | `bake` | a graph in which all that cannot change is stored |
 //! | `explain` | why a node has run or not, and what failed |
 #![forbid(unsafe_code)]
 
+mod bake;
 mod edit;
 mod explain;
 mod marks;
@@ -53,6 +55,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::base::{Error, Id, Result, Shared, Slots, error};
 use crate::executor::Executor;
 
+pub use bake::Baked;
 pub use explain::{Why, WhyNot};
 use marks::{Bits, Marks, Pending};
 pub use node::{Call, Class, Failure, Function, Input, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output, Verdict};

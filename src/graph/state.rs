@@ -465,6 +465,11 @@ impl<F> Record<F> {
         self.outputs.get(output as usize).is_some_and(|output| output.is_owned)
     }
 
+    /// The parameters of an output, apart from its initial value.
+    pub fn output(&self, output: u32) -> Output {
+        self.outputs.get(output as usize).copied().unwrap_or_default()
+    }
+
     fn memory_used(&self) -> usize {
         self.outputs.capacity() * size_of::<Output>() + self.name.capacity()
     }

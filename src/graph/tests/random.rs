@@ -249,6 +249,11 @@ struct Pair {
     next: usize,
 }
 
+/// True for about this percentage of seeds.
+fn random_share(seed: u64, percent: usize) -> bool {
+    Random(seed).chance(percent)
+}
+
 fn value(number: u64) -> Value {
     Value([number, 0])
 }
@@ -420,6 +425,30 @@ impl Pair {
         }
     }
 
+    /// Compares the sinks of the baked graph over some frames, in which no user input changes.
+    fn compare_baked(&mut self, random: &mut Random, executors: &[Executor], seed: u64) {
+        let share = random.below(3) * 20;
+        let baked = self.graph.bake(|_| random_share(seed, share));
+        let Baked { graph: mut baked, kept, removed } = baked.unwrap();
+        assert_eq!(kept.len() + removed.len(), self.graph.len(), "seed {seed}");
+        let runs: Vec<u64> = removed.iter().map(|&id| self.graph.runs(id).unwrap()).collect();
+        for frame in 0..4 {
+            self.tick.store(frame, Relaxed);
+            let evaluation = Evaluation { evaluator: random.pick(&EVALUATORS).unwrap(), ..Evaluation::default() };
+            let executor = &executors[random.below(executors.len())];
+            baked.evaluate(executor, evaluation).unwrap();
+            let now: Vec<u64> = removed.iter().map(|&id| self.graph.runs(id).unwrap()).collect();
+            assert_eq!(now, runs, "seed {seed}: a removed node ran");
+            self.model.evaluate(frame);
+            for node in self.model.nodes.values().filter(|node| node.is_sink) {
+                let new = kept.iter().find(|(old, _)| *old == node.id).expect("sinks are kept").1;
+                assert_eq!(baked.failure(new).unwrap().is_some(), node.is_broken, "seed {seed}, baked frame {frame}");
+                let number = baked.value(new, 0).unwrap().0[0];
+                assert_eq!(number, node.values[0], "seed {seed}, baked frame {frame}");
+            }
+        }
+    }
+
     fn set_any(&mut self, random: &mut Random) {
         if let Some(key) = random.pick(&self.keys()) {
             self.set(key, random);
@@ -484,6 +513,7 @@ fn run_case(seed: u64, executors: &[Executor]) {
         }
         pair.compare(&format!("seed {seed}, frame {frame}"));
     }
+    pair.compare_baked(random, executors, seed);
 }
 
 #[test]

@@ -113,6 +113,19 @@ fn annotated_patch_runs_five_nodes_a_frame() {
             assert_eq!(ran, ["+", "Add", "Divide", "FinalValue", "Time"], "{evaluator:?}");
             assert_eq!(net.number(last), f64::from(frame) / 0.5f64.sin() + 6.0 + 28.0);
         }
+        let runs = [constant, sine, constant2, multiply, multiply2].map(|node| net.runs(node));
+        let mut baked = net.graph.bake(|_| false).unwrap();
+        let mut removed = baked.removed.clone();
+        removed.sort_by_key(|id| id.index1);
+        assert_eq!(removed, [constant, sine, constant2, multiply, user, multiply2]);
+        let new_last = baked.kept.iter().find(|(old, _)| *old == last).unwrap().1;
+        for frame in 6..9 {
+            let evaluation = Evaluation { evaluator, ..Evaluation::default() };
+            assert_eq!(baked.graph.evaluate(&net.executor, evaluation).unwrap().evaluated, 5, "{evaluator:?}");
+            let number = baked.graph.value(new_last, 0).unwrap().as_number();
+            assert_eq!(number, f64::from(frame) / 0.5f64.sin() + 6.0 + 28.0);
+        }
+        assert_eq!([constant, sine, constant2, multiply, multiply2].map(|node| net.runs(node)), runs);
         net.set(user, 8.0);
         let mut ran = net.ran();
         ran.sort_unstable();

@@ -1,0 +1,161 @@
+//! Baking: a graph in which everything that cannot change is stored.
+
+use std::collections::TryReserveError;
+
+use super::node::{Class, Function, Input, NodeOptions, Output};
+use super::rebuild::Made;
+use super::state::{BROKEN, HAS_VALUE, STALE};
+use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
+use super::{Graph, plan::Plan};
+use crate::base::{Id, Result, error, try_collect, try_filled, try_push};
+
+/// A baked graph.
+pub struct Baked<F: Function> {
+    /// The graph.
+    pub graph: Graph<F>,
+    /// The nodes that it has, by their ids before and in it.
+    pub kept: Vec<(Id, Id)>,
+    /// The nodes that were removed because their values are stored, or no sink depends on them.
+    pub removed: Vec<Id>,
+}
+
+impl<F: Function + Clone> Graph<F> {
+    /// A graph with the same values at its sinks, in which user inputs are constants.
+    ///
+    /// A node whose inputs cannot change is removed, and its value is stored where it was read. Sinks, volatile nodes and
+    /// effects are kept, and nodes for which `keep` is true, nodes that failed or have not run yet, those with owned
+    /// outputs, and sources of feedback links. A pure node that is kept runs once. This graph must be up to date.
+    pub fn bake(&self, keep: impl Fn(Id) -> bool) -> Result<Baked<F>> {
+        if self.is_within_frame || !self.is_settled {
+            return Err(error!(InvalidArgument, "the graph is not up to date: evaluate it before it is baked"));
+        }
+        let made = Made::new(&self.structure, &|| false)?;
+        let plan = &made.plan;
+        let is_fixed = self.fixed_nodes(plan)?;
+        let is_stored = |node: u32| {
+            is_fixed[node as usize] && self.is_storable(node) && !keep(self.nodes.id_at(node as usize))
+        };
+        let mut baked = Baked { graph: Self::new()?, kept: Vec::new(), removed: Vec::new() };
+        let mut new_ids = try_filled(Id::default(), self.structure.positions())?;
+        for position in 0..plan.len() as u32 {
+            let node = plan.step(position).node;
+            if !is_stored(node) {
+                let id = self.copy_node(&mut baked.graph, node)?;
+                new_ids[node as usize] = id;
+                try_push(&mut baked.kept, (self.nodes.id_at(node as usize), id))?;
+            }
+        }
+        for position in 0..plan.len() as u32 {
+            let node = plan.step(position).node;
+            if new_ids[node as usize] != Id::default() {
+                self.copy_links(&mut baked.graph, node, &new_ids)?;
+            }
+        }
+        for (position, ()) in self.nodes.iter() {
+            if new_ids[position] == Id::default() {
+                try_push(&mut baked.removed, self.nodes.id_at(position))?;
+            }
+        }
+        Ok(baked)
+    }
+
+    /// By node: whether it and all that it depends on cannot change, once user inputs are constants.
+    fn fixed_nodes(&self, plan: &Plan) -> std::result::Result<Vec<bool>, TryReserveError> {
+        let mut is_fixed = Vec::new();
+        is_fixed.try_reserve_exact(self.structure.positions())?;
+        is_fixed.resize(self.structure.positions(), false);
+        for position in 0..plan.len() as u32 {
+            let node = plan.step(position).node;
+            let class = self.state.record_of(node).class;
+            let is_input_fixed = |input: u32| {
+                let source = self.structure.source_node(input);
+                self.structure.kind(input) & FEEDBACK == 0 && (source == NONE || is_fixed[source as usize])
+            };
+            is_fixed[node as usize] = matches!(class, Class::Pure | Class::Constant | Class::Input)
+                && self.structure.node(node).input_cells().all(is_input_fixed);
+        }
+        Ok(is_fixed)
+    }
+
+    /// Whether the value of a node is known and can be stored.
+    fn is_storable(&self, node: u32) -> bool {
+        let flags = self.state.flags(node);
+        let cells = self.structure.node(node);
+        let owns = (0..cells.outputs).any(|output| self.state.record_of(node).owns(output));
+        let mut readers = cells.output_cells().flat_map(|output| self.structure.dependants(output));
+        let feeds_back = readers.any(|input| self.structure.kind(input) & FEEDBACK != 0);
+        flags & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE && !cells.is_sink && !owns && !feeds_back
+    }
+
+    fn copy_node(&self, graph: &mut Self, node: u32) -> Result<Id> {
+        let cells = self.structure.node(node);
+        let record = self.state.record_of(node);
+        // The inputs of a user input are its outputs.
+        let own_inputs = if record.class == Class::Input { 0 } else { cells.inputs };
+        let inputs = try_collect((0..own_inputs).map(|input| {
+            let cell = cells.input_cell(input);
+            let kind = self.structure.kind(cell);
+            Input { lazy: kind & LAZY != 0, hold: kind & HOLD != 0, default: self.default_of(cell) }
+        }))?;
+        let outputs = try_collect((0..cells.outputs).map(|output| {
+            let of_record = record.output(output);
+            let value = match record.class {
+                // It may have been set since it was demanded last.
+                Class::Input => self.state.values.get(cells.input_cell(output)),
+                // Handles belong to this graph.
+                _ if of_record.is_owned => of_record.initial,
+                _ => self.state.values.get(cells.first + output),
+            };
+            Output { initial: value, ..of_record }
+        }))?;
+        let options = NodeOptions {
+            name: &record.name,
+            class: record.class,
+            is_sink: cells.is_sink,
+            inputs: &inputs,
+            outputs: &outputs,
+        };
+        let id = graph.add(&options, record.function.clone())?;
+        if outputs.iter().all(|output| !output.is_owned) {
+            // Inputs that hold go on reading the last good value.
+            graph.state.change_flags(id.index1 - 1, self.state.flags(node) & HAS_VALUE, 0);
+        }
+        Ok(id)
+    }
+
+    /// The value of an input without a link, also if a stored value takes the place of one.
+    fn default_of(&self, input: u32) -> super::Value {
+        let source = self.structure.source(input);
+        if source == NONE {
+            self.state.values.get(input)
+        } else if self.structure.kind(input) & FEEDBACK != 0 {
+            self.feedback_default(input)
+        } else {
+            self.state.values.get(source)
+        }
+    }
+
+    fn copy_links(&self, graph: &mut Self, node: u32, new_ids: &[Id]) -> Result<()> {
+        let cells = *self.structure.node(node);
+        for (at, input) in cells.input_cells().enumerate() {
+            let source = self.structure.source(input);
+            if source == NONE {
+                continue;
+            }
+            let owner = self.structure.owner(source);
+            let output = (source - self.structure.node(owner).first) as usize;
+            let (from, to) = (new_ids[owner as usize], new_ids[node as usize]);
+            if from == Id::default() {
+                continue;
+            }
+            if self.structure.kind(input) & FEEDBACK != 0 {
+                graph.connect_feedback(from, output, to, at)?;
+                // The value of the frame before goes on.
+                graph.set_feedback(to, at, self.state.values.get(input));
+            } else {
+                graph.connect(from, output, to, at)?;
+            }
+        }
+        Ok(())
+    }
+}
