@@ -30,9 +30,11 @@
 //! | `rebuild` | plans that are made in the background |
 //! | `edit` | adding, linking and removing nodes |
 //! | `bake` | a graph in which all that cannot change is stored |
+//! | `audit` | finds pure nodes that are not pure |
 //! | `explain` | why a node has run or not, and what failed |
 #![forbid(unsafe_code)]
 
+mod audit;
 mod bake;
 mod edit;
 mod explain;
@@ -55,6 +57,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::base::{Error, Id, Result, Shared, Slots, error};
 use crate::executor::Executor;
 
+use audit::Audit;
+pub use audit::Finding;
 pub use bake::Baked;
 pub use explain::{Why, WhyNot};
 use marks::{Bits, Marks, Pending};
@@ -144,6 +148,7 @@ pub struct Graph<F: Function> {
     threads: Threads,
     made: Made,
     rebuild: Rebuild,
+    audit: Option<Audit>,
     /// Whether `made` is the plan of the links.
     has_plan: bool,
     /// Whether an evaluation was complete since the last edit.
@@ -189,6 +194,7 @@ impl<F: Function> Graph<F> {
             threads: Threads::default(),
             made: Made::default(),
             rebuild: Rebuild::new()?,
+            audit: None,
             has_plan: false,
             is_settled: false,
             must_scan: false,
@@ -243,6 +249,9 @@ impl<F: Function> Graph<F> {
         self.is_within_frame = !summary.is_complete;
         self.is_settled = summary.is_complete;
         self.quiet_frames = self.quiet_frames.saturating_add(u32::from(summary.is_complete));
+        if summary.is_complete {
+            self.go_on_with_audit(summary.evaluated);
+        }
         summary.broken = self.state.broken() as u64;
         summary.evaluator = evaluator;
         Ok(summary)
@@ -379,6 +388,7 @@ impl<F: Function> Graph<F> {
             + self.made.plan.memory_used()
             + self.made.bits.memory_used()
             + self.rebuild.memory_used()
+            + self.audit.as_ref().map_or(0, Audit::memory_used)
             + (self.sinks.capacity() + self.volatile.capacity()) * size_of::<u32>()
             + self.feedback.capacity() * size_of::<Feedback>()
     }

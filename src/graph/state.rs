@@ -296,6 +296,33 @@ impl<F: Function> State<F> {
         Ended::Done
     }
 
+    /// Runs a node with these inputs, and stores nothing. The first output that counts as changed, and its value.
+    pub fn differs(
+        &self,
+        position: u32,
+        inputs: &[Value],
+        available: u64,
+        before: &[Value],
+        scratch: &mut Scratch,
+    ) -> Option<(usize, Value)> {
+        let record = self.record_of(position);
+        let function = record.function.as_ref()?;
+        scratch.outputs.clear();
+        scratch.outputs.extend_from_slice(before);
+        let mut call = Call { inputs, available, outputs: &mut scratch.outputs, failure: &mut scratch.failure };
+        let verdict = function.evaluate(&mut call);
+        scratch.failure = Failure::EMPTY;
+        if verdict != Verdict::Done {
+            // It asks for other inputs, or fails, with the same inputs.
+            return before.first().map(|_| (0, Value::default()));
+        }
+        let changed = (0..before.len()).find(|&at| {
+            let cutoff = record.output(at as u32).cutoff;
+            !matches!(cutoff, Cutoff::Never) && !is_equal(cutoff, function, at, before[at], scratch.outputs[at])
+        });
+        changed.map(|at| (at, scratch.outputs[at]))
+    }
+
     #[inline]
     fn count(&self, position: u32, evaluation: u32) {
         let vitals = &self.vitals[position as usize];
@@ -324,16 +351,7 @@ impl<F: Function> State<F> {
     ) {
         for (at, (cell, (&new, output))) in node.output_cells().zip(new.iter().zip(&record.outputs)).enumerate() {
             let old = self.values.get(cell);
-            let is_equal = match output.cutoff {
-                _ if is_first => false,
-                Cutoff::Bytes => old == new,
-                Cutoff::Generation => old.0[1] == new.0[1],
-                Cutoff::Epsilon(epsilon) => {
-                    old.0[1] == new.0[1] && is_near(old.as_number(), new.as_number(), epsilon)
-                }
-                Cutoff::Callback => old == new || function.is_equal(at, old, new),
-                Cutoff::Never => false,
-            };
+            let is_equal = !is_first && is_equal(output.cutoff, function, at, old, new);
             let is_new_handle = output.is_owned && old != new;
             if !is_equal {
                 self.store(cell, new, evaluation, on_change);
@@ -472,5 +490,16 @@ impl<F> Record<F> {
 
     fn memory_used(&self) -> usize {
         self.outputs.capacity() * size_of::<Output>() + self.name.capacity()
+    }
+}
+
+/// Whether an output counts as unchanged.
+fn is_equal<F: Function>(cutoff: Cutoff, function: &F, output: usize, old: Value, new: Value) -> bool {
+    match cutoff {
+        Cutoff::Bytes => old == new,
+        Cutoff::Generation => old.0[1] == new.0[1],
+        Cutoff::Epsilon(epsilon) => old.0[1] == new.0[1] && is_near(old.as_number(), new.as_number(), epsilon),
+        Cutoff::Callback => old == new || function.is_equal(output, old, new),
+        Cutoff::Never => false,
     }
 }

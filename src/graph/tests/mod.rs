@@ -1,5 +1,6 @@
 //! Facts about graphs, on every evaluator and several numbers of threads.
 
+mod audit;
 mod edits;
 mod failures;
 mod memory;

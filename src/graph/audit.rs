@@ -1,0 +1,213 @@
+//! Finds nodes that are not what their class says: pure nodes whose outputs depend on something else than their inputs.
+//!
+//! A wrong annotation gives wrong values without an error. So some pure nodes are run again, some frames later, with the
+//! inputs that they had before; their outputs must be those from before. This finds hidden time, hidden state, and hidden
+//! links: what a node reads of another one without an input for it.
+//!
+//! Every node is sampled in turn, and run again at several distances, so that something hidden with a period is found as
+//! well. Extra runs are a share of all runs, at most.
+
+use super::Graph;
+use super::node::{Class, Function};
+use super::state::{BROKEN, HAS_VALUE, STALE};
+use super::structure::NONE;
+use super::value::Value;
+use crate::base::{Id, Result, error, try_filled};
+
+/// Evaluations from a sample to its looks. Something hidden that alternates between two states, each for the same number
+/// of frames, up to 10, has the other state at one of them at least, whenever the sample was taken.
+const LOOKS: [u32; 3] = [1, 5, 10];
+/// Samples that wait at the same time.
+const SAMPLES: usize = 256;
+/// Most inputs, and most outputs, of a node that is sampled.
+const MOST_PINS: usize = 32;
+/// Nodes that are looked at for one sample.
+const MOST_ATTEMPTS: u32 = 64;
+/// Findings that are kept.
+const FINDINGS: usize = 64;
+
+/// A pure node that gave other outputs for the same inputs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Finding {
+    /// The node.
+    pub node: Id,
+    /// The output that differs.
+    pub output: u32,
+    /// Its value in the first run.
+    pub before: Value,
+    /// Its value in the second run, with the same inputs.
+    pub after: Value,
+    /// Frames between both.
+    pub frames: u32,
+}
+
+/// A run that will be repeated.
+struct Sample {
+    node: Id,
+    evaluation: u32,
+    /// Number of looks that are to come.
+    looks: usize,
+    available: u64,
+    inputs: Vec<Value>,
+    outputs: Vec<Value>,
+}
+
+/// The state of an audit.
+pub struct Audit {
+    /// Extra runs per run.
+    share: f64,
+    /// Extra runs that are allowed so far, minus those that were made.
+    credit: f64,
+    /// Samples that may be taken: looks at them are paid when they are due.
+    starts: f64,
+    /// The node that is sampled next.
+    next: u32,
+    samples: Vec<Sample>,
+    findings: Vec<Finding>,
+    runs: u64,
+}
+
+impl<F: Function> Graph<F> {
+    /// Start or stop the audit. `share`: extra runs per run, above 0 and at most 1; 0 stops it.
+    pub fn set_audit(&mut self, share: f64) -> Result<()> {
+        if !(0.0..=1.0).contains(&share) {
+            return Err(error!(InvalidArgument, "an audit's share is {share}: it must be 0 to 1"));
+        }
+        self.audit = None;
+        if share > 0.0 {
+            let mut samples = Vec::new();
+            samples.try_reserve_exact(SAMPLES)?;
+            for _ in 0..SAMPLES {
+                let (inputs, outputs) =
+                    (try_filled(Value::default(), MOST_PINS)?, try_filled(Value::default(), MOST_PINS)?);
+                let node = Id::default();
+                samples.push(Sample { node, evaluation: 0, looks: 0, available: 0, inputs, outputs });
+            }
+            let mut findings = Vec::new();
+            findings.try_reserve_exact(FINDINGS)?;
+            self.audit = Some(Audit { share, credit: 0.0, starts: 0.0, next: 0, samples, findings, runs: 0 });
+        }
+        Ok(())
+    }
+
+    /// What the audit has found: the first finding of each node, at most 64.
+    pub fn findings(&self) -> &[Finding] {
+        self.audit.as_ref().map_or(&[], |audit| &audit.findings)
+    }
+
+    /// Number of extra runs that the audit has made.
+    pub fn audit_runs(&self) -> u64 {
+        self.audit.as_ref().map_or(0, |audit| audit.runs)
+    }
+
+    /// After a complete evaluation that ran some nodes: repeats runs that are due, and samples others.
+    pub(super) fn go_on_with_audit(&mut self, evaluated: u64) {
+        let Some(mut audit) = self.audit.take() else { return };
+        let allowed = evaluated as f64 * audit.share;
+        audit.credit = (audit.credit + allowed).min(SAMPLES as f64);
+        audit.starts = (audit.starts + allowed / LOOKS.len() as f64).min(SAMPLES as f64);
+        for at in 0..SAMPLES {
+            if audit.samples[at].is_due(self.evaluation) && audit.credit >= 1.0 {
+                audit.credit -= 1.0;
+                audit.runs += 1;
+                self.look_again(&mut audit, at);
+            }
+            if audit.samples[at].looks == 0 && audit.starts >= 1.0 {
+                audit.starts -= 1.0;
+                self.take_sample(&mut audit, at);
+            }
+        }
+        self.audit = Some(audit);
+    }
+
+    /// Samples the next pure node that is up to date, if there is one.
+    fn take_sample(&self, audit: &mut Audit, at: usize) {
+        let positions = self.structure.positions() as u32;
+        for _ in 0..positions.min(MOST_ATTEMPTS) {
+            let position = audit.next % positions;
+            audit.next = (position + 1) % positions;
+            if !self.can_sample(position) || audit.samples.iter().any(|sample| sample.is_of(position)) {
+                continue;
+            }
+            let cells = self.structure.node(position);
+            let sample = &mut audit.samples[at];
+            sample.node = self.nodes.id_at(position as usize);
+            (sample.evaluation, sample.looks) = (self.evaluation, LOOKS.len());
+            sample.available = self.marks.in_use(position);
+            sample.inputs.clear();
+            let inputs = cells.input_cells().map(|input| self.structure.value_cell(input));
+            sample.inputs.extend(inputs.map(|cell| self.state.values.get(cell)));
+            sample.outputs.clear();
+            sample.outputs.extend(cells.output_cells().map(|cell| self.state.values.get(cell)));
+            return;
+        }
+    }
+
+    fn can_sample(&self, position: u32) -> bool {
+        if self.nodes.at(position as usize).is_none() {
+            return false;
+        }
+        let record = self.state.record_of(position);
+        let cells = self.structure.node(position);
+        // Handles of owned values may be released before the second run.
+        let reads_handles = || {
+            cells.input_cells().any(|input| {
+                let source = self.structure.source(input);
+                source != NONE && {
+                    let owner = self.structure.owner(source);
+                    self.state.record_of(owner).owns(source - self.structure.node(owner).first)
+                }
+            })
+        };
+        matches!(record.class, Class::Pure | Class::Constant)
+            && self.state.flags(position) & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE
+            && cells.inputs.max(cells.outputs) as usize <= MOST_PINS
+            && !(0..cells.outputs).any(|output| record.owns(output))
+            && !reads_handles()
+    }
+
+    fn look_again(&mut self, audit: &mut Audit, at: usize) {
+        let sample = &mut audit.samples[at];
+        sample.looks -= 1;
+        let Some(position) = self.nodes.position(sample.node) else {
+            sample.looks = 0;
+            return;
+        };
+        if sample.inputs.len() != self.structure.node(position as u32).inputs as usize {
+            sample.looks = 0;
+            return;
+        }
+        let Some((output, after)) =
+            self.state.differs(position as u32, &sample.inputs, sample.available, &sample.outputs, &mut self.scratch)
+        else {
+            return;
+        };
+        sample.looks = 0;
+        let is_new = !audit.findings.iter().any(|finding| finding.node == sample.node);
+        if is_new && audit.findings.len() < FINDINGS {
+            audit.findings.push(Finding {
+                node: sample.node,
+                output: output as u32,
+                before: sample.outputs[output],
+                after,
+                frames: self.evaluation - sample.evaluation,
+            });
+        }
+    }
+}
+
+impl Sample {
+    fn is_due(&self, evaluation: u32) -> bool {
+        self.looks > 0 && evaluation >= self.evaluation + LOOKS[LOOKS.len() - self.looks]
+    }
+
+    fn is_of(&self, position: u32) -> bool {
+        self.looks > 0 && self.node.index1 == position + 1
+    }
+}
+
+impl Audit {
+    pub fn memory_used(&self) -> usize {
+        SAMPLES * (size_of::<Sample>() + 2 * MOST_PINS * size_of::<Value>()) + FINDINGS * size_of::<Finding>()
+    }
+}
