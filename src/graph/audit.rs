@@ -135,10 +135,10 @@ impl<F: Function> Graph<F> {
             (sample.evaluation, sample.looks) = (self.evaluation, LOOKS.len());
             sample.available = self.marks.in_use(position);
             sample.inputs.clear();
-            let inputs = cells.input_cells().map(|input| self.structure.value_cell(input));
-            sample.inputs.extend(inputs.map(|cell| self.state.values.get(cell)));
+            let reads = cells.inputs().map(|input| self.structure.read_by(input));
+            sample.inputs.extend(reads.map(|read| self.state.values.read(read)));
             sample.outputs.clear();
-            sample.outputs.extend(cells.output_cells().map(|cell| self.state.values.get(cell)));
+            sample.outputs.extend(cells.outputs().map(|output| self.state.values.output(output)));
             return;
         }
     }
@@ -151,18 +151,18 @@ impl<F: Function> Graph<F> {
         let cells = self.structure.node(position);
         // Handles of owned values may be released before the second run.
         let reads_handles = || {
-            cells.input_cells().any(|input| {
+            cells.inputs().any(|input| {
                 let source = self.structure.source(input);
                 source != NONE && {
-                    let owner = self.structure.owner(source);
-                    self.state.record_of(owner).owns(source - self.structure.node(owner).first)
+                    let writer = self.structure.writer(source);
+                    self.state.record_of(writer).owns(source - self.structure.node(writer).first_output)
                 }
             })
         };
         matches!(record.class, Class::Pure | Class::Constant)
             && self.state.flags(position) & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE
-            && cells.inputs.max(cells.outputs) as usize <= MOST_PINS
-            && !(0..cells.outputs).any(|output| record.owns(output))
+            && cells.input_count.max(cells.output_count) as usize <= MOST_PINS
+            && !(0..cells.output_count).any(|output| record.owns(output))
             && !reads_handles()
     }
 
@@ -173,7 +173,7 @@ impl<F: Function> Graph<F> {
             sample.looks = 0;
             return;
         };
-        if sample.inputs.len() != self.structure.node(position as u32).inputs as usize {
+        if sample.inputs.len() != self.structure.node(position as u32).input_count as usize {
             sample.looks = 0;
             return;
         }

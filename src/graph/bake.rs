@@ -72,7 +72,7 @@ impl<F: Function + Clone> Graph<F> {
                 self.structure.kind(input) & FEEDBACK == 0 && (source == NONE || is_fixed[source as usize])
             };
             is_fixed[node as usize] = matches!(class, Class::Pure | Class::Constant | Class::Input)
-                && self.structure.node(node).input_cells().all(is_input_fixed);
+                && self.structure.node(node).inputs().all(is_input_fixed);
         }
         Ok(is_fixed)
     }
@@ -81,8 +81,8 @@ impl<F: Function + Clone> Graph<F> {
     fn is_storable(&self, node: u32) -> bool {
         let flags = self.state.flags(node);
         let cells = self.structure.node(node);
-        let owns = (0..cells.outputs).any(|output| self.state.record_of(node).owns(output));
-        let mut readers = cells.output_cells().flat_map(|output| self.structure.dependants(output));
+        let owns = (0..cells.output_count).any(|output| self.state.record_of(node).owns(output));
+        let mut readers = cells.outputs().flat_map(|output| self.structure.dependants(output));
         let feeds_back = readers.any(|input| self.structure.kind(input) & FEEDBACK != 0);
         flags & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE && !cells.is_sink && !owns && !feeds_back
     }
@@ -91,20 +91,19 @@ impl<F: Function + Clone> Graph<F> {
         let cells = self.structure.node(node);
         let record = self.state.record_of(node);
         // The inputs of a user input are its outputs.
-        let own_inputs = if record.class == Class::Input { 0 } else { cells.inputs };
-        let inputs = try_collect((0..own_inputs).map(|input| {
-            let cell = cells.input_cell(input);
-            let kind = self.structure.kind(cell);
-            Input { lazy: kind & LAZY != 0, hold: kind & HOLD != 0, default: self.default_of(cell) }
+        let own_inputs = if record.class == Class::Input { 0 } else { cells.input_count };
+        let inputs = try_collect(cells.inputs().take(own_inputs as usize).map(|input| {
+            let kind = self.structure.kind(input);
+            Input { lazy: kind & LAZY != 0, hold: kind & HOLD != 0, default: self.default_of(input) }
         }))?;
-        let outputs = try_collect((0..cells.outputs).map(|output| {
+        let outputs = try_collect((0..cells.output_count).map(|output| {
             let of_record = record.output(output);
             let value = match record.class {
                 // It may have been set since it was demanded last.
-                Class::Input => self.state.values.get(cells.input_cell(output)),
+                Class::Input => self.state.values.own(cells.first_input + output),
                 // Handles belong to this graph.
                 _ if of_record.is_owned => of_record.initial,
-                _ => self.state.values.get(cells.first + output),
+                _ => self.state.values.output(cells.first_output + output),
             };
             Output { initial: value, ..of_record }
         }))?;
@@ -115,7 +114,7 @@ impl<F: Function + Clone> Graph<F> {
             inputs: &inputs,
             outputs: &outputs,
         };
-        let id = graph.add(&options, record.function.clone())?;
+        let id = graph.add(&options, self.state.function(node).cloned())?;
         if outputs.iter().all(|output| !output.is_owned) {
             // Inputs that hold go on reading the last good value.
             graph.state.change_flags(id.index1 - 1, self.state.flags(node) & HAS_VALUE, 0);
@@ -127,31 +126,31 @@ impl<F: Function + Clone> Graph<F> {
     fn default_of(&self, input: u32) -> super::Value {
         let source = self.structure.source(input);
         if source == NONE {
-            self.state.values.get(input)
+            self.state.values.own(input)
         } else if self.structure.kind(input) & FEEDBACK != 0 {
             self.feedback_default(input)
         } else {
-            self.state.values.get(source)
+            self.state.values.output(source)
         }
     }
 
     fn copy_links(&self, graph: &mut Self, node: u32, new_ids: &[Id]) -> Result<()> {
         let cells = *self.structure.node(node);
-        for (at, input) in cells.input_cells().enumerate() {
+        for (at, input) in cells.inputs().enumerate() {
             let source = self.structure.source(input);
             if source == NONE {
                 continue;
             }
-            let owner = self.structure.owner(source);
-            let output = (source - self.structure.node(owner).first) as usize;
-            let (from, to) = (new_ids[owner as usize], new_ids[node as usize]);
+            let writer = self.structure.writer(source);
+            let output = (source - self.structure.node(writer).first_output) as usize;
+            let (from, to) = (new_ids[writer as usize], new_ids[node as usize]);
             if from == Id::default() {
                 continue;
             }
             if self.structure.kind(input) & FEEDBACK != 0 {
                 graph.connect_feedback(from, output, to, at)?;
                 // The value of the frame before goes on.
-                graph.set_feedback(to, at, self.state.values.get(input));
+                graph.set_feedback(to, at, self.state.values.own(input));
             } else {
                 graph.connect(from, output, to, at)?;
             }

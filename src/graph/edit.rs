@@ -10,8 +10,8 @@ use super::value::Value;
 use super::{Feedback, Graph, no_pin, nth};
 use crate::base::{Error, Id, Result, Text, error};
 
-/// Most nodes of a graph, and most pins of all nodes together.
-const MAX_CELLS: usize = (1 << 31) - 1;
+/// Most nodes of a graph, and most inputs or outputs of all nodes together.
+const MAX_PINS_OF_ALL: usize = (1 << 31) - 1;
 
 impl<F: Function> Graph<F> {
     /// Add a node. `function` is `None` for [`Class::Input`] alone.
@@ -24,11 +24,12 @@ impl<F: Function> Graph<F> {
         let is_sink = options.is_sink || options.class == Class::Effect;
         self.nodes.reserve_one()?;
         let position = self.nodes.next_position();
-        let record = State::record(options, function)?;
+        let record = State::<F>::record(options)?;
         self.reserve(position, pins)?;
         let lazy = options.inputs.iter().enumerate().filter(|(_, input)| input.lazy).map(|(at, _)| 1u64 << at).sum();
         self.marks.add(position, lazy)?;
-        self.state.grow(position, self.structure.cell_count() + inputs + options.outputs.len())?;
+        let (old_outputs, old_inputs) = self.structure.pin_counts();
+        self.state.grow(position, old_outputs + options.outputs.len(), old_inputs + inputs)?;
         self.order.add(position)?;
         let kind = |at: usize| {
             let input = options.inputs.get(at).copied().unwrap_or_default();
@@ -36,14 +37,14 @@ impl<F: Function> Graph<F> {
         };
         let node = self.structure.add(position, options.outputs.len(), (0..inputs).map(kind))?;
         // From here on nothing fails.
-        self.log(Edit::Add { position: position as u32, outputs: node.outputs, inputs: node.inputs });
-        for input in node.input_cells().filter(|_| options.inputs.iter().any(|input| input.lazy || input.hold)) {
+        self.log(Edit::Add { position: position as u32, outputs: node.output_count, inputs: node.input_count });
+        for input in node.inputs().filter(|_| options.inputs.iter().any(|input| input.lazy || input.hold)) {
             self.log(Edit::Kind { input, kind: self.structure.kind(input) });
         }
-        self.state.add(position, record, &node, options);
+        self.state.add(position, record, function, &node, options);
         if is_input {
-            for (cell, output) in node.input_cells().zip(options.outputs) {
-                self.state.set_input(cell, output.initial);
+            for (input, output) in node.inputs().zip(options.outputs) {
+                self.state.set_input(input, output.initial);
             }
         }
         self.pins = pins;
@@ -74,8 +75,9 @@ impl<F: Function> Graph<F> {
             let at = at + MAX_LAZY_INPUT;
             return Err(error!(InvalidArgument, "input {at} is lazy: lazy inputs must be among the first 64"));
         }
-        let cells = self.structure.cell_count() + 2 * (inputs + outputs);
-        if cells > MAX_CELLS || self.structure.positions() >= MAX_CELLS {
+        let (old_outputs, old_inputs) = self.structure.pin_counts();
+        let most = (old_outputs + outputs).max(old_inputs + inputs.max(outputs));
+        if most > MAX_PINS_OF_ALL || self.structure.positions() >= MAX_PINS_OF_ALL {
             return Err(error!(LimitExceeded, "the graph has 2,147,483,647 nodes or pins"));
         }
         Ok(())
@@ -94,10 +96,10 @@ impl<F: Function> Graph<F> {
     pub fn remove(&mut self, node: Id) -> Result<()> {
         let position = self.position(node)?;
         let cells = *self.structure.node(position);
-        for input in cells.input_cells() {
+        for input in cells.inputs() {
             self.unlink(input);
         }
-        for output in cells.output_cells() {
+        for output in cells.outputs() {
             loop {
                 let Some(input) = self.structure.dependants(output).next() else { break };
                 self.unlink(input);
@@ -128,9 +130,9 @@ impl<F: Function> Graph<F> {
     fn link(&mut self, source: Id, output: usize, target: Id, input: usize, is_feedback: bool) -> Result<()> {
         let (from, to) = (self.position(source)?, self.position(target)?);
         let cells = self.structure.node(from);
-        let output = nth(cells.output_cells(), output).ok_or_else(|| no_pin("output", output, cells.outputs))?;
-        let input = self.input_cell(to, input)?;
-        if self.state.record_of(from).owns(output - self.structure.node(from).first) && is_feedback {
+        let output = nth(cells.outputs(), output).ok_or_else(|| no_pin("output", output, cells.output_count))?;
+        let input = self.input_pin(to, input)?;
+        if self.state.record_of(from).owns(output - self.structure.node(from).first_output) && is_feedback {
             return Err(error!(Unsupported, "a feedback link cannot carry the handle of an owned output"));
         }
         let is_same = self.structure.source(input) == output
@@ -153,7 +155,7 @@ impl<F: Function> Graph<F> {
         self.structure.link(output, input, is_feedback);
         self.log(Edit::Link { output, input, is_feedback });
         if is_feedback {
-            self.feedback.push(Feedback { input, default: self.state.values.get(input) });
+            self.feedback.push(Feedback { input, default: self.state.values.own(input) });
         }
         self.marks.touch(&self.state, to);
         Ok(())
@@ -162,7 +164,7 @@ impl<F: Function> Graph<F> {
     /// Remove the link of an input. It has its default value again.
     pub fn disconnect(&mut self, target: Id, input: usize) -> Result<()> {
         let position = self.position(target)?;
-        let cell = self.input_cell(position, input)?;
+        let cell = self.input_pin(position, input)?;
         if self.structure.source(cell) == NONE {
             return Err(error!(NotFound, "input {input} of {} has no link", self.name(position)));
         }
@@ -189,7 +191,7 @@ impl<F: Function> Graph<F> {
     /// Set the value of an input without a link: its default from now on. For a node of class input: of its output.
     pub fn set_input(&mut self, node: Id, input: usize, value: Value) -> Result<()> {
         let position = self.position(node)?;
-        let cell = self.input_cell_of_any(position, input)?;
+        let cell = self.input_pin_of_any(position, input)?;
         if self.structure.source(cell) != NONE {
             let name = self.name(position);
             return Err(error!(InvalidArgument, "input {input} of {name} has a link: disconnect it, or set its source"));
@@ -210,12 +212,12 @@ impl<F: Function> Graph<F> {
     /// The value of an input with a feedback link when it will have none.
     pub(super) fn feedback_default(&self, input: u32) -> Value {
         let link = self.feedback.iter().find(|link| link.input == input);
-        link.map_or(self.state.values.get(input), |link| link.default)
+        link.map_or(self.state.values.own(input), |link| link.default)
     }
 
     /// Sets the value of the frame before, for an input with a feedback link.
     pub(super) fn set_feedback(&mut self, node: Id, input: usize, value: Value) {
-        let Ok(cell) = self.position(node).and_then(|position| self.input_cell_of_any(position, input)) else { return };
+        let Ok(cell) = self.position(node).and_then(|position| self.input_pin_of_any(position, input)) else { return };
         self.state.set_input(cell, value);
     }
 
@@ -228,20 +230,20 @@ impl<F: Function> Graph<F> {
             }
             self.structure.unlink(input);
             self.log(Edit::Unlink { input });
-            self.marks.touch(&self.state, self.structure.owner(input));
+            self.marks.touch(&self.state, self.structure.reader(input));
         }
     }
 
-    fn input_cell(&self, node: u32, input: usize) -> Result<u32> {
+    fn input_pin(&self, node: u32, input: usize) -> Result<u32> {
         if self.state.record_of(node).class == Class::Input {
             return Err(error!(InvalidArgument, "a node of class input has no inputs: set it with set_input"));
         }
-        self.input_cell_of_any(node, input)
+        self.input_pin_of_any(node, input)
     }
 
-    fn input_cell_of_any(&self, node: u32, input: usize) -> Result<u32> {
+    fn input_pin_of_any(&self, node: u32, input: usize) -> Result<u32> {
         let cells = self.structure.node(node);
-        nth(cells.input_cells(), input).ok_or_else(|| no_pin("input", input, cells.inputs))
+        nth(cells.inputs(), input).ok_or_else(|| no_pin("input", input, cells.input_count))
     }
 
     /// The plan is stale after an edit.

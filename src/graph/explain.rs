@@ -53,8 +53,8 @@ impl<F: Function> Graph<F> {
                 let source = self.structure.source(input);
                 source != NONE && self.structure.source_node(input) != NONE && state.changed_at(source) == self.evaluation
             };
-            let changed = cells.input_cells().find(has_changed);
-            return Ok(changed.map_or(Why::Edited, |input| Why::Changed { input: cells.input_of_cell(input) }));
+            let changed = cells.inputs().find(has_changed);
+            return Ok(changed.map_or(Why::Edited, |input| Why::Changed { input: input - cells.first_input }));
         }
         let flags = state.flags(position);
         if flags & POISONED != 0 && flags & STALE == 0 {
@@ -115,12 +115,12 @@ impl<F: Function> Graph<F> {
             if cells.is_sink {
                 return None;
             }
-            for input in cells.output_cells().flat_map(|output| self.structure.dependants(output)) {
+            for input in cells.outputs().flat_map(|output| self.structure.dependants(output)) {
                 if self.structure.source_node(input) == NONE {
                     return None; // A source of feedback is demanded always.
                 }
-                let reader = self.structure.owner(input);
-                let at = self.structure.node(reader).input_of_cell(input);
+                let reader = self.structure.reader(input);
+                let at = input - self.structure.node(reader).first_input;
                 if self.structure.kind(input) & LAZY != 0 && self.marks.in_use(reader) & (1 << at) == 0 {
                     reason = WhyNot::NotAsked { node: self.nodes.id_at(reader as usize), input: at };
                 } else if !std::mem::replace(&mut is_seen[reader as usize], true) {
@@ -140,8 +140,8 @@ impl<F: Function> Graph<F> {
             Why::Volatile => Text::format(format_args!("{me} ran: it is volatile")),
             Why::Edited => Text::format(format_args!("{me} ran: it was new, edited, set or invalidated")),
             Why::Changed { input } => {
-                let cell = self.structure.node(position).input_cell(input);
-                let source = self.name(self.structure.source_node(cell));
+                let pin = self.structure.node(position).first_input + input;
+                let source = self.name(self.structure.source_node(pin));
                 Text::format(format_args!("{me} ran: its input {input} changed, from {source}"))
             }
             Why::Not(WhyNot::NoChange) => Text::format(format_args!("{me} did not run: no input changed")),

@@ -157,9 +157,9 @@ impl Marks {
         if kind & FEEDBACK != 0 {
             return false;
         }
-        let owner = structure.owner(input);
-        let at = structure.node(owner).input_of_cell(input);
-        self.uses[owner as usize].as_ref().is_some_and(|uses| uses.in_use & (1 << at) != 0)
+        let reader = structure.reader(input);
+        let at = input - structure.node(reader).first_input;
+        self.uses[reader as usize].as_ref().is_some_and(|uses| uses.in_use & (1 << at) != 0)
     }
 
     /// Makes a node dirty, outside an evaluation.
@@ -221,7 +221,7 @@ impl Marks {
         pending: &mut Option<Pending<'_>>,
     ) {
         if self.is_read(structure, input) {
-            self.reach(state, structure.owner(input), DIRTY, pending);
+            self.reach(state, structure.reader(input), DIRTY, pending);
             self.spread_on(structure, state, pending);
         }
     }
@@ -242,9 +242,9 @@ impl Marks {
         pending: &mut Option<Pending<'_>>,
     ) {
         while let Some(node) = self.spread.pop() {
-            for output in structure.node(node).output_cells() {
+            for output in structure.node(node).outputs() {
                 for input in structure.dependants(output) {
-                    let reader = structure.owner(input);
+                    let reader = structure.reader(input);
                     // A strict node may be stale already, and yet have no turn.
                     let is_new = !state.is_stale(reader) || pending.is_some();
                     if is_new && self.is_read(structure, input) {
@@ -325,5 +325,5 @@ impl Marks {
 /// The nodes that lazy inputs read.
 pub fn lazy_sources<'a>(structure: &'a Structure, node: &'a Node, mask: u64) -> impl Iterator<Item = u32> + 'a {
     let inputs = (0..64u32).filter(move |&at| mask & (1 << at) != 0);
-    inputs.map(|at| structure.source_node(node.input_cell(at))).filter(|&source| source != NONE)
+    inputs.map(|at| structure.source_node(node.first_input + at)).filter(|&source| source != NONE)
 }

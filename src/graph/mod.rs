@@ -308,9 +308,9 @@ impl<F: Function> Graph<F> {
             self.marks.touch(&self.state, node);
         }
         for &Feedback { input, .. } in &self.feedback {
-            let value = self.state.values.get(self.structure.source(input));
+            let value = self.state.values.output(self.structure.source(input));
             if self.state.set_input(input, value) {
-                self.marks.touch(&self.state, self.structure.owner(input));
+                self.marks.touch(&self.state, self.structure.reader(input));
             }
         }
     }
@@ -331,7 +331,7 @@ impl<F: Function> Graph<F> {
         };
         let is_complete = if evaluator == Evaluator::Lazy {
             work.marks.start(structure, work.state, &mut None);
-            let sources = self.feedback.iter().map(|link| link.input).map(|input| structure.owner(structure.source(input)));
+            let sources = self.feedback.iter().map(|link| link.input).map(|input| structure.writer(structure.source(input)));
             let is_complete = self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None));
             self.must_scan |= !is_complete;
             is_complete
@@ -355,9 +355,9 @@ impl<F: Function> Graph<F> {
 
     /// The value of an output after the last evaluation. After a failure of its node: the last good value.
     pub fn value(&self, node: Id, output: usize) -> Result<Value> {
-        let cells = self.structure.node(self.position(node)?);
-        let cell = nth(cells.output_cells(), output).ok_or_else(|| no_pin("output", output, cells.outputs))?;
-        Ok(self.state.values.get(cell))
+        let pins = self.structure.node(self.position(node)?);
+        let output = nth(pins.outputs(), output).ok_or_else(|| no_pin("output", output, pins.output_count))?;
+        Ok(self.state.values.output(output))
     }
 
     /// Number of runs of a node, without those that asked for lazy inputs.
@@ -413,7 +413,7 @@ fn scan<F: Function>(work: &mut Work<'_, F>, plan: &Plan, bits: &mut Bits) {
             continue;
         }
         let flags = work.state.flags(step.node);
-        if flags & state::DIRTY != 0 || (step.cells.lazy != 0 && flags & STALE != 0) {
+        if flags & state::DIRTY != 0 || (step.is_lazy && flags & STALE != 0) {
             bits.set(position);
         } else {
             // What it depends on has its turn before.
@@ -422,8 +422,8 @@ fn scan<F: Function>(work: &mut Work<'_, F>, plan: &Plan, bits: &mut Bits) {
     }
 }
 
-fn nth(mut cells: std::ops::Range<u32>, at: usize) -> Option<u32> {
-    cells.nth(at)
+fn nth(mut pins: std::ops::Range<u32>, at: usize) -> Option<u32> {
+    pins.nth(at)
 }
 
 fn no_pin(kind: &str, at: usize, count: u32) -> Error {

@@ -66,7 +66,7 @@ impl Order {
             return Ok(());
         }
         let node = structure.node(source);
-        if node.input_cells().all(|input| structure.source_node(input) == NONE) {
+        if node.inputs().all(|input| structure.source_node(input) == NONE) {
             self.lowest -= 1;
             self.label[source as usize] = self.lowest;
             return Ok(());
@@ -146,7 +146,7 @@ impl Order {
         let mut at = 0;
         while let Some(&node) = self.backward.get(at) {
             at += 1;
-            for input in structure.node(node).input_cells() {
+            for input in structure.node(node).inputs() {
                 let previous = structure.source_node(input);
                 if previous != NONE && self.label(previous) > low && self.visit(previous, node) {
                     self.backward.push(previous);
@@ -181,6 +181,6 @@ impl Order {
 
 /// The nodes that read outputs of a node in the same frame.
 fn next_nodes(structure: &Structure, node: u32) -> impl Iterator<Item = u32> + '_ {
-    let inputs = structure.node(node).output_cells().flat_map(|output| structure.dependants(output));
-    inputs.filter(|&input| structure.kind(input) & FEEDBACK == 0).map(|input| structure.owner(input))
+    let inputs = structure.node(node).outputs().flat_map(|output| structure.dependants(output));
+    inputs.filter(|&input| structure.kind(input) & FEEDBACK == 0).map(|input| structure.reader(input))
 }

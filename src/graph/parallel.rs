@@ -119,7 +119,7 @@ impl<F: Function> Work<'_, F> {
         let mut at = range.start;
         while let Some(position) = bits.next(at).filter(|&position| position < range.end) {
             let step = plan.step(position);
-            if step.cells.lazy == 0 {
+            if !step.is_lazy {
                 let cost = threads.cost(step.node);
                 known += u64::from(cost);
                 if cost != 0 {
@@ -192,8 +192,8 @@ impl<F: Function> Work<'_, F> {
                 }
                 let step = plan.step(position);
                 let watch = (state.runs(step.node) % TIMED_RUNS == 0).then(Stopwatch::begin);
-                let inputs = plan.inputs(step).iter().copied();
-                state.run(structure, step.node, &step.cells, inputs, 0, evaluation, &mut scratch, |_| ());
+                let reads = plan.reads(step).iter().copied();
+                state.run(structure, step.node, step.outputs(), reads, 0, evaluation, &mut scratch, |_| ());
                 if let Some(watch) = watch {
                     shared.learn(step.node, watch.passed().as_secs_f64());
                 }
@@ -216,8 +216,8 @@ impl<F: Function> Work<'_, F> {
     /// Gives what reads the outputs that a node has changed its turn.
     fn pass_on(&mut self, plan: &Plan, bits: &mut Bits, position: u32) {
         let step = plan.step(position);
-        for output in 0..step.cells.outputs {
-            if self.state.changed_at(step.cells.first + output) != self.evaluation {
+        for output in step.outputs() {
+            if self.state.changed_at(output) != self.evaluation {
                 continue;
             }
             for &reader in plan.readers(step, output) {

@@ -1,11 +1,13 @@
 //! A plan: all that the sinks depend on, in arrays and in an order in which a loop can evaluate it. It never changes, and
 //! is used only while the links are the ones from which it was made.
 
-use super::structure::{FEEDBACK, LAZY, NONE, Node, Structure};
+use std::ops::Range;
+
 use super::rebuild::outdated;
+use super::structure::{FEEDBACK, LAZY, NONE, Node, Structure};
 use crate::base::{Result, try_collect, try_filled, try_push};
 
-/// Marks entries of [`Plan::readers`] that are input cells, whose owner has lazy inputs or no turn of its own.
+/// Marks entries of [`Plan::readers`] that are inputs, whose owner has lazy inputs or no turn of its own.
 pub const BY_INPUT: u32 = 1 << 31;
 
 /// A plan that is being made looks whether it has become useless after this many nodes.
@@ -15,14 +17,37 @@ const NODES_PER_LOOK: usize = 1024;
 #[derive(Clone, Copy)]
 pub struct Step {
     pub node: u32,
-    /// Its cells.
-    pub cells: Node,
-    /// Its first entry of [`Plan::inputs`].
-    first_input: u32,
-    /// The entry of [`Plan::first_reader`] of its first output.
     first_output: u32,
+    /// Its first entry of [`Plan::reads`].
+    first_read: u32,
+    /// The entry of [`Plan::first_reader`] of its first output.
+    first_reader: u32,
+    output_count: u16,
+    input_count: u16,
+    pub is_lazy: bool,
     /// Whether it is demanded whenever a sink is.
     pub is_strict: bool,
+}
+
+impl Step {
+    fn new(node: u32, pins: &Node) -> Self {
+        Self {
+            node,
+            first_output: pins.first_output,
+            first_read: 0,
+            first_reader: 0,
+            // A node has at most `MAX_PINS` of both.
+            output_count: pins.output_count as u16,
+            input_count: pins.input_count as u16,
+            is_lazy: pins.lazy != 0,
+            is_strict: false,
+        }
+    }
+
+    #[inline]
+    pub fn outputs(&self) -> Range<u32> {
+        self.first_output..self.first_output + u32::from(self.output_count)
+    }
 }
 
 /// See above. Positions are by level: a node's level is above those of all that it reads.
@@ -31,11 +56,11 @@ pub struct Plan {
     steps: Vec<Step>,
     /// By node: its position, or [`NONE`].
     positions: Vec<u32>,
-    /// The cells that the inputs of all steps read.
-    inputs: Vec<u32>,
+    /// What the inputs of all steps read: see [`Structure::read_by`].
+    reads: Vec<u32>,
     /// By output of all steps: its first entry of `readers`.
     first_reader: Vec<u32>,
-    /// Positions that read an output, or input cells with [`BY_INPUT`].
+    /// Positions that read an output, or inputs with [`BY_INPUT`].
     readers: Vec<u32>,
     /// By level: its first position; one more at the end.
     levels: Vec<u32>,
@@ -76,16 +101,16 @@ impl Plan {
         }
     }
 
-    /// The cells that the inputs of a step read.
+    /// What the inputs of a step read.
     #[inline]
-    pub fn inputs(&self, step: &Step) -> &[u32] {
-        &self.inputs[step.first_input as usize..][..step.cells.inputs as usize]
+    pub fn reads(&self, step: &Step) -> &[u32] {
+        &self.reads[step.first_read as usize..][..usize::from(step.input_count)]
     }
 
-    /// What reads an output of a step: positions, or input cells with [`BY_INPUT`].
+    /// What reads an output of a step: positions, or inputs with [`BY_INPUT`].
     #[inline]
     pub fn readers(&self, step: &Step, output: u32) -> &[u32] {
-        let at = (step.first_output + output) as usize;
+        let at = (step.first_reader + output - step.first_output) as usize;
         &self.readers[self.first_reader[at] as usize..self.first_reader[at + 1] as usize]
     }
 
@@ -95,7 +120,7 @@ impl Plan {
     }
 
     /// The positions of each level.
-    pub fn level_of(&self, level: usize) -> std::ops::Range<u32> {
+    pub fn level_of(&self, level: usize) -> Range<u32> {
         self.levels[level]..self.levels[level + 1]
     }
 
@@ -110,7 +135,7 @@ impl Plan {
         let mut starts: Vec<u32> = Vec::new();
         for &node in order {
             let mut level = 0;
-            for input in structure.node(node).input_cells() {
+            for input in structure.node(node).inputs() {
                 let source = structure.source_node(input);
                 if source != NONE {
                     level = level.max(self.positions[source as usize] + 1);
@@ -127,15 +152,14 @@ impl Plan {
         }
         let mut next = try_filled(0u32, starts.len())?;
         next.copy_from_slice(&starts);
-        let unset = Step { node: NONE, cells: Node::default(), first_input: 0, first_output: 0, is_strict: false };
-        self.steps = try_filled(unset, order.len())?;
+        self.steps = try_filled(Step::new(NONE, &Node::default()), order.len())?;
         self.list.try_reserve_exact(order.len())?;
         for &node in order {
             let level = self.positions[node as usize] as usize;
             let position = next[level];
             next[level] += 1;
             self.positions[node as usize] = position;
-            self.steps[position as usize] = Step { node, cells: *structure.node(node), ..unset };
+            self.steps[position as usize] = Step::new(node, structure.node(node));
             self.list.push(position);
         }
         Ok(starts)
@@ -147,7 +171,7 @@ impl Plan {
         }
         for position in (0..self.steps.len()).rev() {
             let step = self.steps[position];
-            for input in step.cells.input_cells() {
+            for input in structure.node(step.node).inputs() {
                 let source = structure.source_node(input);
                 if step.is_strict && source != NONE && structure.kind(input) & LAZY == 0 {
                     self.steps[self.positions[source as usize] as usize].is_strict = true;
@@ -158,17 +182,17 @@ impl Plan {
 
     /// Lists what each step reads, and what reads it.
     fn link(&mut self, structure: &Structure) -> Result<()> {
-        let outputs: usize = self.steps.iter().map(|step| step.cells.outputs as usize).sum();
-        let inputs: usize = self.steps.iter().map(|step| step.cells.inputs as usize).sum();
-        self.inputs.try_reserve_exact(inputs)?;
+        let outputs: usize = self.steps.iter().map(|step| usize::from(step.output_count)).sum();
+        let inputs: usize = self.steps.iter().map(|step| usize::from(step.input_count)).sum();
+        self.reads.try_reserve_exact(inputs)?;
         self.first_reader.try_reserve_exact(outputs + 1)?;
         self.readers.try_reserve_exact(structure.link_count())?;
         for position in 0..self.steps.len() {
-            let cells = self.steps[position].cells;
-            self.steps[position].first_input = self.inputs.len() as u32;
-            self.steps[position].first_output = self.first_reader.len() as u32;
-            self.inputs.extend(cells.input_cells().map(|input| structure.value_cell(input)));
-            for output in cells.output_cells() {
+            let pins = structure.node(self.steps[position].node);
+            self.steps[position].first_read = self.reads.len() as u32;
+            self.steps[position].first_reader = self.first_reader.len() as u32;
+            self.reads.extend(pins.inputs().map(|input| structure.read_by(input)));
+            for output in pins.outputs() {
                 self.first_reader.push(self.readers.len() as u32);
                 self.link_output(structure, output)?;
             }
@@ -183,7 +207,7 @@ impl Plan {
             if structure.kind(input) & FEEDBACK != 0 {
                 continue;
             }
-            let reader = structure.owner(input);
+            let reader = structure.reader(input);
             let position = self.strict_position(reader);
             let entry =
                 if position != NONE && structure.node(reader).lazy == 0 { position } else { BY_INPUT | input };
@@ -200,7 +224,7 @@ impl Plan {
     pub fn memory_used(&self) -> usize {
         self.steps.capacity() * size_of::<Step>()
             + (self.positions.capacity()
-                + self.inputs.capacity()
+                + self.reads.capacity()
                 + self.first_reader.capacity()
                 + self.readers.capacity()
                 + self.levels.capacity()
@@ -222,7 +246,7 @@ fn list_order(structure: &Structure, roots: &[u32], is_over: &dyn Fn() -> bool) 
         if std::mem::replace(&mut is_seen[root as usize], true) {
             continue;
         }
-        try_push(&mut path, (root, structure.node(root).inputs))?;
+        try_push(&mut path, (root, structure.node(root).input_count))?;
         while let Some((node, rest)) = path.last_mut() {
             if *rest == 0 {
                 try_push(&mut order, *node)?;
@@ -233,9 +257,9 @@ fn list_order(structure: &Structure, roots: &[u32], is_over: &dyn Fn() -> bool) 
                 continue;
             }
             *rest -= 1;
-            let source = structure.source_node(structure.node(*node).input_cell(*rest));
+            let source = structure.source_node(structure.node(*node).first_input + *rest);
             if source != NONE && !std::mem::replace(&mut is_seen[source as usize], true) {
-                try_push(&mut path, (source, structure.node(source).inputs))?;
+                try_push(&mut path, (source, structure.node(source).input_count))?;
             }
         }
     }

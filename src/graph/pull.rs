@@ -72,8 +72,8 @@ impl<F: Function> Work<'_, F> {
             let stop = self.path.0.last_mut().expect("it is above the bottom");
             let node = self.structure.node(stop.node);
             let mut stale = NONE;
-            while stop.next < node.inputs && stale == NONE {
-                let input = node.input_cell(stop.next);
+            while stop.next < node.input_count && stale == NONE {
+                let input = node.first_input + stop.next;
                 stop.next += 1;
                 self.summary.looked_at += 1;
                 let source = self.structure.source_node(input);
@@ -141,11 +141,11 @@ impl<F: Function> Work<'_, F> {
             if !self.may_start() {
                 return Visit::Stopped;
             }
-            let inputs = node.input_cells().map(|input| structure.value_cell(input));
+            let reads = node.inputs().map(|input| structure.read_by(input));
             let marks = &mut *self.marks;
             let on_change = |output: u32| marks.change(structure, state, output, pending);
             let ended =
-                state.run(structure, position, node, inputs, available, self.evaluation, self.scratch, on_change);
+                state.run(structure, position, node.outputs(), reads, available, self.evaluation, self.scratch, on_change);
             match ended {
                 Ended::Done | Ended::Poisoned => {
                     self.marks.finish(position);

@@ -1,6 +1,7 @@
 //! What a graph knows about its nodes between evaluations, under numbers that no edit and no new plan changes; and the
 //! one place that runs a node.
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -21,12 +22,15 @@ pub const POISONED: u32 = 8;
 pub const BROKEN: u32 = FAILED | POISONED;
 /// It has run with success.
 pub const HAS_VALUE: u32 = 16;
+/// All of its outputs are compared by their bytes and owned by the host.
+const PLAIN: u32 = 64;
 /// It is in the list of what changed since the last evaluation.
 pub const LISTED: u32 = 32;
 
 /// What is read and written whenever a node runs.
-#[derive(Default)]
-struct Vitals {
+struct Hot<F> {
+    /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
+    function: Option<F>,
     flags: AtomicU32,
     /// The evaluation in which it ran last.
     ran_at: AtomicU32,
@@ -34,13 +38,9 @@ struct Vitals {
     runs: AtomicU64,
 }
 
-/// What a node is, beside its links.
-pub struct Record<F> {
-    /// `None` for [`Class::Input`]: its inputs are its outputs.
-    pub function: Option<F>,
+/// What is seldom read of a node.
+pub struct Record {
     pub class: Class,
-    /// Whether all outputs are compared by their bytes and owned by the host.
-    is_plain: bool,
     /// Empty if plain.
     outputs: Vec<Output>,
     pub name: String,
@@ -90,10 +90,10 @@ struct Reports {
 
 /// See above.
 pub struct State<F> {
-    vitals: Vec<Vitals>,
-    records: Vec<Option<Record<F>>>,
+    hot: Vec<Hot<F>>,
+    records: Vec<Option<Record>>,
     pub values: Values,
-    /// By output cell: the evaluation in which it changed last.
+    /// By output: the evaluation in which it changed last.
     changed_at: Vec<AtomicU32>,
     broken: AtomicUsize,
     /// By node: its message in `reports`.
@@ -104,7 +104,7 @@ pub struct State<F> {
 impl<F> Default for State<F> {
     fn default() -> Self {
         Self {
-            vitals: Vec::new(),
+            hot: Vec::new(),
             records: Vec::new(),
             values: Values::default(),
             changed_at: Vec::new(),
@@ -117,70 +117,83 @@ impl<F> Default for State<F> {
 
 impl<F: Function> State<F> {
     /// Makes the record of a node, for [`add`](Self::add).
-    pub fn record(options: &NodeOptions<'_>, function: Option<F>) -> Result<Record<F>> {
+    pub fn record(options: &NodeOptions<'_>) -> Result<Record> {
         let is_plain = options.outputs.iter().all(|output| output.cutoff == Cutoff::Bytes && !output.is_owned);
         let outputs = if is_plain { Vec::new() } else { try_collect(options.outputs.iter().copied())? };
-        Ok(Record { function, class: options.class, is_plain, outputs, name: try_string(options.name)? })
+        Ok(Record { class: options.class, outputs, name: try_string(options.name)? })
     }
 
-    /// Makes room for a node at a position, and for cells below `cells`.
-    pub fn grow(&mut self, position: usize, cells: usize) -> Result<()> {
-        while self.vitals.len() <= position {
+    /// Makes room for a node at a position, and for outputs and inputs below these numbers.
+    pub fn grow(&mut self, position: usize, outputs: usize, inputs: usize) -> Result<()> {
+        while self.hot.len() <= position {
             self.records.try_reserve(1)?;
             self.report.try_reserve(1)?;
-            try_push(&mut self.vitals, Vitals::default())?;
+            try_push(&mut self.hot, Hot::default())?;
             self.records.push(None);
             self.report.push(AtomicU32::new(NONE));
         }
-        while self.changed_at.len() < cells {
+        while self.changed_at.len() < outputs {
             try_push(&mut self.changed_at, AtomicU32::new(0))?;
         }
-        self.values.grow(cells)
+        self.values.grow(outputs, inputs)
     }
 
     /// Adds a node for which there is room.
-    pub fn add(&mut self, position: usize, record: Record<F>, node: &Node, options: &NodeOptions<'_>) {
-        for (cell, output) in node.output_cells().zip(options.outputs) {
-            self.values.set(cell, output.initial);
-            self.changed_at[cell as usize] = AtomicU32::new(0);
+    pub fn add(
+        &mut self,
+        position: usize,
+        record: Record,
+        function: Option<F>,
+        node: &Node,
+        options: &NodeOptions<'_>,
+    ) {
+        for (at, pin) in node.outputs().zip(options.outputs) {
+            self.values.set_output(at, pin.initial);
+            self.changed_at[at as usize] = AtomicU32::new(0);
         }
-        for (cell, input) in node.input_cells().zip(options.inputs) {
-            self.values.set(cell, input.default);
+        for (at, pin) in node.inputs().zip(options.inputs) {
+            self.values.set_own(at, pin.default);
         }
-        self.vitals[position] = Vitals::default();
+        let flags = if record.outputs.is_empty() { PLAIN } else { 0 };
+        self.hot[position] = Hot { function, flags: AtomicU32::new(flags), ..Hot::default() };
         self.records[position] = Some(record);
     }
 
     /// Removes a node, and releases its values.
     pub fn remove(&mut self, position: usize, node: &Node) {
         self.set_sound(position as u32);
-        if let Some(record) = self.records[position].take() {
-            record.release_all(node, &self.values);
+        let hot = std::mem::take(&mut self.hot[position]);
+        if let (Some(record), Some(function)) = (self.records[position].take(), &hot.function) {
+            record.release_all(function, node, &self.values);
         }
     }
 
     /// Releases the values of all nodes.
     pub fn release_all(&mut self, structure: &Structure) {
-        for (position, record) in self.records.iter_mut().enumerate() {
-            if let Some(record) = record.take() {
-                record.release_all(structure.node(position as u32), &self.values);
+        for (position, (record, hot)) in self.records.iter().zip(&self.hot).enumerate() {
+            if let (Some(record), Some(function)) = (record, &hot.function) {
+                record.release_all(function, structure.node(position as u32), &self.values);
             }
         }
     }
 
-    pub fn record_of(&self, node: u32) -> &Record<F> {
+    pub fn function(&self, node: u32) -> Option<&F> {
+        self.hot[node as usize].function.as_ref()
+    }
+
+    pub fn record_of(&self, node: u32) -> &Record {
         self.records[node as usize].as_ref().expect("only nodes that exist are asked for")
     }
 
     #[inline]
     pub fn flags(&self, node: u32) -> u32 {
-        self.vitals[node as usize].flags.load(Relaxed)
+        self.hot[node as usize].flags.load(Relaxed)
     }
 
     /// Sets and clears flags. Only the thread that runs or edits a node does so.
     #[inline]
     pub fn change_flags(&self, node: u32, set: u32, clear: u32) {
-        let flags = &self.vitals[node as usize].flags;
+        let flags = &self.hot[node as usize].flags;
         flags.store((flags.load(Relaxed) | set) & !clear, Relaxed);
     }
 
@@ -189,12 +202,12 @@ impl<F: Function> State<F> {
     }
 
     pub fn runs(&self, node: u32) -> u64 {
-        self.vitals[node as usize].runs.load(Relaxed)
+        self.hot[node as usize].runs.load(Relaxed)
     }
 
     /// The evaluation in which a node ran last, or 0.
     pub fn ran_at(&self, node: u32) -> u32 {
-        self.vitals[node as usize].ran_at.load(Relaxed)
+        self.hot[node as usize].ran_at.load(Relaxed)
     }
 
     /// The evaluation in which an output changed last, or 0.
@@ -216,45 +229,46 @@ impl<F: Function> State<F> {
     }
 
     /// Sets an input without a link. Whether that is a change.
-    pub fn set_input(&self, cell: u32, value: Value) -> bool {
-        let is_change = self.values.get(cell) != value;
-        self.values.set(cell, value);
+    pub fn set_input(&self, input: u32, value: Value) -> bool {
+        let is_change = self.values.own(input) != value;
+        self.values.set_own(input, value);
         is_change
     }
 
-    /// Runs a node. `inputs` are the cells that its inputs read, `available` its lazy inputs that are up to date. Calls
-    /// `on_change` for each output that changed.
+    /// Runs a node. `reads` is what its inputs read, `available` its lazy inputs that are up to date. Calls `on_change`
+    /// for each output that changed.
     #[inline]
     pub fn run(
         &self,
         structure: &Structure,
         position: u32,
-        node: &Node,
-        inputs: impl Iterator<Item = u32>,
+        outputs: Range<u32>,
+        reads: impl Iterator<Item = u32>,
         available: u64,
         evaluation: u32,
         scratch: &mut Scratch,
         mut on_change: impl FnMut(u32),
     ) -> Ended {
-        if self.broken() > 0 && self.is_poisoned(structure, node, available) {
-            self.set_broken(position, POISONED, node, evaluation, &mut on_change);
+        if self.broken() > 0 && self.broken_input(structure, structure.node(position), available) != NONE {
+            self.set_broken(position, POISONED, outputs, evaluation, &mut on_change);
             return Ended::Poisoned;
         }
         scratch.inputs.clear();
-        scratch.inputs.extend(inputs.map(|cell| self.values.get(cell)));
-        let record = self.record_of(position);
-        let Some(function) = &record.function else {
-            self.count(position, evaluation);
-            for (cell, &value) in node.output_cells().zip(&scratch.inputs) {
-                if self.values.get(cell) != value || self.flags(position) & HAS_VALUE == 0 {
-                    self.store(cell, value, evaluation, &mut on_change);
+        scratch.inputs.extend(reads.map(|read| self.values.read(read)));
+        let hot = &self.hot[position as usize];
+        let flags = hot.flags.load(Relaxed);
+        let Some(function) = &hot.function else {
+            hot.count(evaluation);
+            for (output, &value) in outputs.zip(&scratch.inputs) {
+                if self.values.output(output) != value || flags & HAS_VALUE == 0 {
+                    self.store(output, value, evaluation, &mut on_change);
                 }
             }
-            self.change_flags(position, HAS_VALUE, STALE);
+            hot.flags.store((flags | HAS_VALUE) & !STALE, Relaxed);
             return Ended::Done;
         };
         scratch.outputs.clear();
-        scratch.outputs.extend(node.output_cells().map(|cell| self.values.get(cell)));
+        scratch.outputs.extend(outputs.clone().map(|output| self.values.output(output)));
         let mut call = Call {
             inputs: &scratch.inputs,
             available,
@@ -263,36 +277,37 @@ impl<F: Function> State<F> {
         };
         match function.evaluate(&mut call) {
             Verdict::Done => {}
-            Verdict::Need(wanted) if wanted & node.lazy & !available != 0 => {
-                return Ended::Need(wanted & node.lazy & !available);
-            }
-            Verdict::Need(_) => {
+            Verdict::Need(wanted) => {
+                let wanted = wanted & structure.node(position).lazy & !available;
+                if wanted != 0 {
+                    return Ended::Need(wanted);
+                }
                 let failure = Text::format(format_args!("it asked for inputs that are not lazy, or that it has"));
-                self.fail(position, node, &failure, evaluation, &mut on_change);
+                self.fail(position, outputs, &failure, evaluation, &mut on_change);
                 return Ended::Done;
             }
             Verdict::Failed => {
                 let failure = std::mem::take(&mut scratch.failure);
-                self.fail(position, node, &failure, evaluation, &mut on_change);
+                self.fail(position, outputs, &failure, evaluation, &mut on_change);
                 return Ended::Done;
             }
         }
-        self.count(position, evaluation);
-        let flags = self.flags(position);
+        hot.count(evaluation);
         let is_first = flags & (HAS_VALUE | BROKEN) != HAS_VALUE;
-        if record.is_plain {
-            for (cell, &new) in node.output_cells().zip(&scratch.outputs) {
-                if self.values.get(cell) != new || is_first {
-                    self.store(cell, new, evaluation, &mut on_change);
+        if flags & PLAIN != 0 {
+            for (output, &new) in outputs.zip(&scratch.outputs) {
+                if self.values.output(output) != new || is_first {
+                    self.store(output, new, evaluation, &mut on_change);
                 }
             }
         } else {
-            self.replace(record, function, node, &scratch.outputs, is_first, evaluation, &mut on_change);
+            let record = self.record_of(position);
+            self.replace(record, function, outputs, &scratch.outputs, is_first, evaluation, &mut on_change);
         }
         if flags & BROKEN != 0 {
             self.set_sound(position);
         }
-        self.change_flags(position, HAS_VALUE, STALE);
+        hot.flags.store((flags | HAS_VALUE) & !(STALE | BROKEN), Relaxed);
         Ended::Done
     }
 
@@ -306,7 +321,7 @@ impl<F: Function> State<F> {
         scratch: &mut Scratch,
     ) -> Option<(usize, Value)> {
         let record = self.record_of(position);
-        let function = record.function.as_ref()?;
+        let function = self.function(position)?;
         scratch.outputs.clear();
         scratch.outputs.extend_from_slice(before);
         let mut call = Call { inputs, available, outputs: &mut scratch.outputs, failure: &mut scratch.failure };
@@ -324,33 +339,26 @@ impl<F: Function> State<F> {
     }
 
     #[inline]
-    fn count(&self, position: u32, evaluation: u32) {
-        let vitals = &self.vitals[position as usize];
-        vitals.ran_at.store(evaluation, Relaxed);
-        vitals.runs.store(vitals.runs.load(Relaxed) + 1, Relaxed);
-    }
-
-    #[inline]
-    fn store(&self, cell: u32, value: Value, evaluation: u32, on_change: &mut impl FnMut(u32)) {
-        self.values.set(cell, value);
-        self.changed_at[cell as usize].store(evaluation, Relaxed);
-        on_change(cell);
+    fn store(&self, output: u32, value: Value, evaluation: u32, on_change: &mut impl FnMut(u32)) {
+        self.values.set_output(output, value);
+        self.changed_at[output as usize].store(evaluation, Relaxed);
+        on_change(output);
     }
 
     /// Stores the outputs of a node that are not plain.
     #[cold]
     fn replace(
         &self,
-        record: &Record<F>,
+        record: &Record,
         function: &F,
-        node: &Node,
+        outputs: Range<u32>,
         new: &[Value],
         is_first: bool,
         evaluation: u32,
         on_change: &mut impl FnMut(u32),
     ) {
-        for (at, (cell, (&new, output))) in node.output_cells().zip(new.iter().zip(&record.outputs)).enumerate() {
-            let old = self.values.get(cell);
+        for (at, (cell, (&new, output))) in outputs.zip(new.iter().zip(&record.outputs)).enumerate() {
+            let old = self.values.output(cell);
             let is_equal = !is_first && is_equal(output.cutoff, function, at, old, new);
             let is_new_handle = output.is_owned && old != new;
             if !is_equal {
@@ -364,16 +372,11 @@ impl<F: Function> State<F> {
         }
     }
 
-    /// Whether an input that a node reads has failed.
-    #[cold]
-    fn is_poisoned(&self, structure: &Structure, node: &Node, available: u64) -> bool {
-        self.broken_input(structure, node, available) != NONE
-    }
-
     /// The first node with an error that a node reads, or [`NONE`].
+    #[cold]
     pub fn broken_input(&self, structure: &Structure, node: &Node, available: u64) -> u32 {
         let unread = node.lazy & !available;
-        for (at, input) in node.input_cells().enumerate() {
+        for (at, input) in node.inputs().enumerate() {
             let source = structure.source_node(input);
             if source == NONE || (at < 64 && unread & (1 << at) != 0) {
                 continue;
@@ -390,13 +393,13 @@ impl<F: Function> State<F> {
     fn fail(
         &self,
         position: u32,
-        node: &Node,
+        outputs: Range<u32>,
         failure: &Failure,
         evaluation: u32,
         on_change: &mut impl FnMut(u32),
     ) {
-        self.count(position, evaluation);
-        self.set_broken(position, FAILED, node, evaluation, on_change);
+        self.hot[position as usize].count(evaluation);
+        self.set_broken(position, FAILED, outputs, evaluation, on_change);
         let mut reports = self.reports.lock().unwrap_or_else(|poison| poison.into_inner());
         let at = self.report[position as usize].load(Relaxed);
         if at != NONE {
@@ -418,7 +421,7 @@ impl<F: Function> State<F> {
         &self,
         position: u32,
         how: u32,
-        node: &Node,
+        outputs: Range<u32>,
         evaluation: u32,
         on_change: &mut impl FnMut(u32),
     ) {
@@ -431,9 +434,9 @@ impl<F: Function> State<F> {
         }
         self.change_flags(position, how, STALE | (BROKEN & !how));
         if flags & BROKEN == 0 {
-            for cell in node.output_cells() {
-                self.changed_at[cell as usize].store(evaluation, Relaxed);
-                on_change(cell);
+            for output in outputs {
+                self.changed_at[output as usize].store(evaluation, Relaxed);
+                on_change(output);
             }
         }
     }
@@ -457,19 +460,32 @@ impl<F: Function> State<F> {
     /// Bytes held, without what values refer to.
     pub fn memory_used(&self) -> usize {
         let names: usize = self.records.iter().flatten().map(Record::memory_used).sum();
-        self.vitals.capacity() * size_of::<Vitals>()
-            + self.records.capacity() * size_of::<Option<Record<F>>>()
+        self.hot.capacity() * size_of::<Hot<F>>()
+            + self.records.capacity() * size_of::<Option<Record>>()
             + (self.changed_at.capacity() + self.report.capacity()) * 4
             + self.values.memory_used()
             + names
     }
 }
 
-impl<F: Function> Record<F> {
-    fn release_all(&self, node: &Node, values: &Values) {
-        let Some(function) = &self.function else { return };
-        for (at, (cell, output)) in node.output_cells().zip(&self.outputs).enumerate() {
-            let value = values.get(cell);
+impl<F> Default for Hot<F> {
+    fn default() -> Self {
+        Self { function: None, flags: AtomicU32::new(0), ran_at: AtomicU32::new(0), runs: AtomicU64::new(0) }
+    }
+}
+
+impl<F> Hot<F> {
+    #[inline]
+    fn count(&self, evaluation: u32) {
+        self.ran_at.store(evaluation, Relaxed);
+        self.runs.store(self.runs.load(Relaxed) + 1, Relaxed);
+    }
+}
+
+impl Record {
+    fn release_all<F: Function>(&self, function: &F, node: &Node, values: &Values) {
+        for (at, (cell, output)) in node.outputs().zip(&self.outputs).enumerate() {
+            let value = values.output(cell);
             if output.is_owned && value != Value::default() {
                 function.release(at, value);
             }
@@ -477,7 +493,7 @@ impl<F: Function> Record<F> {
     }
 }
 
-impl<F> Record<F> {
+impl Record {
     /// Whether the graph releases the values of an output.
     pub fn owns(&self, output: u32) -> bool {
         self.outputs.get(output as usize).is_some_and(|output| output.is_owned)

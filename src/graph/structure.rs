@@ -1,7 +1,10 @@
 //! The links of a graph: plain data in arrays, without values and functions.
 //!
-//! All pins of a node are consecutive cells: its outputs, then its inputs. An input holds its source. The dependants of
-//! an output are a doubly linked list through the inputs, so that each edit takes constant time and no memory.
+//! Outputs and inputs have numbers of their own; those of one node are consecutive. An input holds its source. The
+//! dependants of an output are a doubly linked list through the inputs, so that each edit takes constant time and no
+//! memory.
+
+use std::ops::Range;
 
 use crate::base::{Result, try_push, try_to_vec};
 
@@ -14,12 +17,16 @@ pub const HOLD: u8 = 2;
 /// The link carries the value of the last frame, and does not order its nodes.
 pub const FEEDBACK: u8 = 4;
 
-/// The cells of a node.
+/// Marks an input whose own value is read, in the answers of [`Structure::read_by`].
+pub const OWN: u32 = 1 << 31;
+
+/// The pins of a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Node {
-    pub first: u32,
-    pub outputs: u32,
-    pub inputs: u32,
+    pub first_output: u32,
+    pub first_input: u32,
+    pub output_count: u32,
+    pub input_count: u32,
     /// Its lazy inputs (bit i: input i).
     pub lazy: u64,
     /// Whether it is demanded in each frame.
@@ -27,50 +34,53 @@ pub struct Node {
 }
 
 impl Node {
-    pub fn output_cells(&self) -> std::ops::Range<u32> {
-        self.first..self.first + self.outputs
+    pub fn outputs(&self) -> Range<u32> {
+        self.first_output..self.first_output + self.output_count
     }
 
-    pub fn input_cells(&self) -> std::ops::Range<u32> {
-        let first = self.first + self.outputs;
-        first..first + self.inputs
-    }
-
-    pub fn input_cell(&self, input: u32) -> u32 {
-        self.first + self.outputs + input
-    }
-
-    pub fn input_of_cell(&self, cell: u32) -> u32 {
-        cell - self.first - self.outputs
+    pub fn inputs(&self) -> Range<u32> {
+        self.first_input..self.first_input + self.input_count
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Cell {
+struct OutputPin {
     owner: u32,
-    /// Of an input: its source. Of an output: the first input that reads it.
-    link: u32,
-    /// Of an input: its neighbours in the list of its source. Of the first cell of a free range: the next free range.
+    /// The first input that reads it. Of the first output of a free range: the next free range.
+    first_reader: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct InputPin {
+    owner: u32,
+    /// The output that it reads.
+    source: u32,
+    /// Its neighbours in the list of its source. Of the first input of a free range: the next free range.
     next: u32,
     previous: u32,
 }
+
+const NO_OUTPUT: OutputPin = OutputPin { owner: NONE, first_reader: NONE };
+const NO_INPUT: InputPin = InputPin { owner: NONE, source: NONE, next: NONE, previous: NONE };
 
 /// All links.
 #[derive(Default)]
 pub struct Structure {
     nodes: Vec<Node>,
-    cells: Vec<Cell>,
+    outputs: Vec<OutputPin>,
+    inputs: Vec<InputPin>,
     kinds: Vec<u8>,
-    /// First free range by its number of cells.
-    free: Vec<u32>,
+    /// First free range by its number of pins.
+    free_outputs: Vec<u32>,
+    free_inputs: Vec<u32>,
     /// Number of links, feedback included.
     links: usize,
 }
 
 impl Structure {
-    /// Number of cells, free ones included.
-    pub fn cell_count(&self) -> usize {
-        self.cells.len()
+    /// Number of outputs and of inputs, free ones included.
+    pub fn pin_counts(&self) -> (usize, usize) {
+        (self.outputs.len(), self.inputs.len())
     }
 
     /// Number of node positions, free ones included.
@@ -90,81 +100,111 @@ impl Structure {
         self.kinds[input as usize]
     }
 
-    pub fn owner(&self, cell: u32) -> u32 {
-        self.cells[cell as usize].owner
+    /// The node of an output.
+    pub fn writer(&self, output: u32) -> u32 {
+        self.outputs[output as usize].owner
+    }
+
+    /// The node of an input.
+    pub fn reader(&self, input: u32) -> u32 {
+        self.inputs[input as usize].owner
     }
 
     /// The output that an input reads, or [`NONE`]. Feedback included.
     pub fn source(&self, input: u32) -> u32 {
-        self.cells[input as usize].link
+        self.inputs[input as usize].source
     }
 
-    /// The cell whose value an input reads: its source, or its own for feedback and without a link.
-    pub fn value_cell(&self, input: u32) -> u32 {
+    /// The output whose value an input reads, or, for feedback and without a link, itself with [`OWN`].
+    pub fn read_by(&self, input: u32) -> u32 {
         let source = self.source(input);
-        if source == NONE || self.kind(input) & FEEDBACK != 0 { input } else { source }
+        if source == NONE || self.kind(input) & FEEDBACK != 0 { OWN | input } else { source }
     }
 
     /// The node before an input in the order, or [`NONE`]. Feedback is none.
     pub fn source_node(&self, input: u32) -> u32 {
-        let cell = self.value_cell(input);
-        if cell == input { NONE } else { self.owner(cell) }
+        let read = self.read_by(input);
+        if read & OWN != 0 { NONE } else { self.writer(read) }
     }
 
     /// The inputs that read an output, feedback included, the latest link first.
     pub fn dependants(&self, output: u32) -> impl Iterator<Item = u32> + '_ {
-        let known = |cell: u32| (cell != NONE).then_some(cell);
-        std::iter::successors(known(self.cells[output as usize].link), move |&input| {
-            known(self.cells[input as usize].next)
+        let known = |input: u32| (input != NONE).then_some(input);
+        std::iter::successors(known(self.outputs[output as usize].first_reader), move |&input| {
+            known(self.inputs[input as usize].next)
         })
     }
 
     /// Adds a node at a position. `kinds` are those of its inputs.
     pub fn add(&mut self, position: usize, outputs: usize, kinds: impl ExactSizeIterator<Item = u8>) -> Result<Node> {
-        let count = outputs + kinds.len();
+        let inputs = kinds.len();
         while self.nodes.len() <= position {
             try_push(&mut self.nodes, Node::default())?;
         }
-        while self.free.len() <= count {
-            try_push(&mut self.free, NONE)?;
+        for (free, count) in [(&mut self.free_outputs, outputs), (&mut self.free_inputs, inputs)] {
+            while free.len() <= count {
+                try_push(free, NONE)?;
+            }
         }
-        let unused = Cell { owner: NONE, link: NONE, next: NONE, previous: NONE };
-        let mut first = self.free[count];
-        if count == 0 {
-            first = 0;
-        } else if first != NONE {
-            self.free[count] = self.cells[first as usize].next;
-        } else {
-            self.cells.try_reserve(count)?;
-            self.kinds.try_reserve(count)?;
-            first = self.cells.len() as u32;
-            self.cells.resize(first as usize + count, unused);
-            self.kinds.resize(first as usize + count, 0);
-        }
+        self.outputs.try_reserve(outputs)?;
+        self.inputs.try_reserve(inputs)?;
+        self.kinds.try_reserve(inputs)?;
         let node = Node {
-            first,
-            outputs: outputs as u32,
-            inputs: kinds.len() as u32,
+            first_output: self.take_outputs(outputs),
+            first_input: self.take_inputs(inputs),
+            output_count: outputs as u32,
+            input_count: inputs as u32,
             lazy: 0,
             is_sink: false,
         };
-        self.cells[first as usize..first as usize + count].fill(Cell { owner: position as u32, ..unused });
+        for output in node.outputs() {
+            self.outputs[output as usize].owner = position as u32;
+        }
         self.nodes[position] = node;
-        for (input, kind) in node.input_cells().zip(kinds) {
+        for (input, kind) in node.inputs().zip(kinds) {
+            self.inputs[input as usize].owner = position as u32;
             self.set_kind(input, kind);
         }
         Ok(self.nodes[position])
     }
 
+    fn take_outputs(&mut self, count: usize) -> u32 {
+        let first = std::mem::replace(&mut self.free_outputs[count], NONE);
+        if first == NONE || count == 0 {
+            self.outputs.resize(self.outputs.len() + count, NO_OUTPUT);
+            return (self.outputs.len() - count) as u32;
+        }
+        self.free_outputs[count] = self.outputs[first as usize].first_reader;
+        self.outputs[first as usize..][..count].fill(NO_OUTPUT);
+        first
+    }
+
+    fn take_inputs(&mut self, count: usize) -> u32 {
+        let first = std::mem::replace(&mut self.free_inputs[count], NONE);
+        if first == NONE || count == 0 {
+            self.inputs.resize(self.inputs.len() + count, NO_INPUT);
+            self.kinds.resize(self.inputs.len(), 0);
+            return (self.inputs.len() - count) as u32;
+        }
+        self.free_inputs[count] = self.inputs[first as usize].next;
+        self.inputs[first as usize..][..count].fill(NO_INPUT);
+        first
+    }
+
     /// Removes a node whose links are all removed.
     pub fn remove(&mut self, node: u32) {
         let removed = std::mem::take(&mut self.nodes[node as usize]);
-        let count = (removed.outputs + removed.inputs) as usize;
-        if count > 0 {
-            let unused = Cell { owner: NONE, link: NONE, next: NONE, previous: NONE };
-            self.cells[removed.first as usize..][..count].fill(unused);
-            self.cells[removed.first as usize].next = self.free[count];
-            self.free[count] = removed.first;
+        if removed.output_count > 0 {
+            let first = removed.first_output;
+            self.outputs[first as usize..][..removed.output_count as usize].fill(NO_OUTPUT);
+            let free = &mut self.free_outputs[removed.output_count as usize];
+            self.outputs[first as usize].first_reader = std::mem::replace(free, first);
+        }
+        if removed.input_count > 0 {
+            let first = removed.first_input;
+            self.inputs[first as usize..][..removed.input_count as usize].fill(NO_INPUT);
+            let free = &mut self.free_inputs[removed.input_count as usize];
+            self.inputs[first as usize].next = std::mem::replace(free, first);
         }
     }
 
@@ -172,9 +212,11 @@ impl Structure {
     pub fn try_clone(&self) -> Result<Self> {
         Ok(Self {
             nodes: try_to_vec(&self.nodes)?,
-            cells: try_to_vec(&self.cells)?,
+            outputs: try_to_vec(&self.outputs)?,
+            inputs: try_to_vec(&self.inputs)?,
             kinds: try_to_vec(&self.kinds)?,
-            free: try_to_vec(&self.free)?,
+            free_outputs: try_to_vec(&self.free_outputs)?,
+            free_inputs: try_to_vec(&self.free_inputs)?,
             links: self.links,
         })
     }
@@ -183,14 +225,14 @@ impl Structure {
     pub fn roots(&self) -> impl Iterator<Item = u32> + '_ {
         let sinks = (0u32..).zip(&self.nodes).filter(|(_, node)| node.is_sink).map(|(at, _)| at);
         let feedback = (0u32..).zip(&self.kinds).filter(|(_, kind)| **kind & FEEDBACK != 0);
-        sinks.chain(feedback.map(|(input, _)| self.owner(self.source(input))))
+        sinks.chain(feedback.map(|(input, _)| self.writer(self.source(input))))
     }
 
     /// Makes an input lazy, or one that holds.
     pub fn set_kind(&mut self, input: u32, kind: u8) {
         self.kinds[input as usize] = kind & (LAZY | HOLD);
-        let node = &mut self.nodes[self.cells[input as usize].owner as usize];
-        node.lazy |= if kind & LAZY != 0 { 1 << node.input_of_cell(input) } else { 0 };
+        let node = &mut self.nodes[self.inputs[input as usize].owner as usize];
+        node.lazy |= if kind & LAZY != 0 { 1 << (input - node.first_input) } else { 0 };
     }
 
     pub fn set_sink(&mut self, node: u32, is_sink: bool) {
@@ -199,14 +241,13 @@ impl Structure {
 
     /// Links an input without a link to an output.
     pub fn link(&mut self, output: u32, input: u32, is_feedback: bool) {
-        let first = self.cells[output as usize].link;
-        let cell = &mut self.cells[input as usize];
-        debug_assert_eq!(cell.link, NONE);
-        (cell.link, cell.next, cell.previous) = (output, first, NONE);
+        let first = std::mem::replace(&mut self.outputs[output as usize].first_reader, input);
+        let pin = &mut self.inputs[input as usize];
+        debug_assert_eq!(pin.source, NONE);
+        (pin.source, pin.next, pin.previous) = (output, first, NONE);
         if first != NONE {
-            self.cells[first as usize].previous = input;
+            self.inputs[first as usize].previous = input;
         }
-        self.cells[output as usize].link = input;
         self.links += 1;
         if is_feedback {
             self.kinds[input as usize] |= FEEDBACK;
@@ -215,29 +256,27 @@ impl Structure {
 
     /// Removes the link of an input, if it has one.
     pub fn unlink(&mut self, input: u32) {
-        let Cell { link: source, next, previous, .. } = self.cells[input as usize];
+        let InputPin { owner, source, next, previous } = self.inputs[input as usize];
         if source == NONE {
             return;
         }
         match previous {
-            NONE => self.cells[source as usize].link = next,
-            previous => self.cells[previous as usize].next = next,
+            NONE => self.outputs[source as usize].first_reader = next,
+            previous => self.inputs[previous as usize].next = next,
         }
         if next != NONE {
-            self.cells[next as usize].previous = previous;
+            self.inputs[next as usize].previous = previous;
         }
-        let cell = &mut self.cells[input as usize];
-        (cell.link, cell.next, cell.previous) = (NONE, NONE, NONE);
+        self.inputs[input as usize] = InputPin { owner, ..NO_INPUT };
         self.links -= 1;
-        if self.kinds[input as usize] & FEEDBACK != 0 {
-            self.kinds[input as usize] &= !FEEDBACK;
-        }
+        self.kinds[input as usize] &= !FEEDBACK;
     }
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
-            + self.cells.capacity() * (size_of::<Cell>() + 1)
-            + self.free.capacity() * size_of::<u32>()
+            + self.outputs.capacity() * size_of::<OutputPin>()
+            + self.inputs.capacity() * (size_of::<InputPin>() + 1)
+            + (self.free_outputs.capacity() + self.free_inputs.capacity()) * size_of::<u32>()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::structure::OWN;
 use crate::base::{Result, try_push};
 
 /// A value between two nodes: 16 bytes whose meaning is the host's. Larger data is a handle of the host in these bytes.
@@ -37,34 +38,67 @@ pub enum Cutoff {
     Never,
 }
 
-/// All values of a graph by cell. Threads that run different nodes write different cells.
+/// All values of a graph. Threads that run different nodes write different ones.
 #[derive(Default)]
-pub(super) struct Values(Vec<[AtomicU64; 2]>);
+pub(super) struct Values {
+    outputs: Vec<Slot>,
+    /// Of inputs: their default, or what a feedback link carries.
+    own: Vec<Slot>,
+}
+
+#[derive(Default)]
+struct Slot([AtomicU64; 2]);
+
+impl Slot {
+    #[inline]
+    fn get(&self) -> Value {
+        Value([self.0[0].load(Ordering::Relaxed), self.0[1].load(Ordering::Relaxed)])
+    }
+
+    #[inline]
+    fn set(&self, value: Value) {
+        self.0[0].store(value.0[0], Ordering::Relaxed);
+        self.0[1].store(value.0[1], Ordering::Relaxed);
+    }
+}
 
 impl Values {
-    /// Makes room for cells below `end`.
-    pub fn grow(&mut self, end: usize) -> Result<()> {
-        while self.0.len() < end {
-            try_push(&mut self.0, Default::default())?;
+    /// Makes room for outputs and inputs below these numbers.
+    pub fn grow(&mut self, outputs: usize, inputs: usize) -> Result<()> {
+        for (list, count) in [(&mut self.outputs, outputs), (&mut self.own, inputs)] {
+            while list.len() < count {
+                try_push(list, Slot::default())?;
+            }
         }
         Ok(())
     }
 
+    /// The value that an input reads: see [`Structure::read_by`](super::structure::Structure::read_by).
     #[inline]
-    pub fn get(&self, cell: u32) -> Value {
-        let [first, second] = &self.0[cell as usize];
-        Value([first.load(Ordering::Relaxed), second.load(Ordering::Relaxed)])
+    pub fn read(&self, read: u32) -> Value {
+        if read & OWN == 0 { self.output(read) } else { self.own(read & !OWN) }
     }
 
     #[inline]
-    pub fn set(&self, cell: u32, value: Value) {
-        let [first, second] = &self.0[cell as usize];
-        first.store(value.0[0], Ordering::Relaxed);
-        second.store(value.0[1], Ordering::Relaxed);
+    pub fn output(&self, output: u32) -> Value {
+        self.outputs[output as usize].get()
+    }
+
+    #[inline]
+    pub fn set_output(&self, output: u32, value: Value) {
+        self.outputs[output as usize].set(value);
+    }
+
+    pub fn own(&self, input: u32) -> Value {
+        self.own[input as usize].get()
+    }
+
+    pub fn set_own(&self, input: u32, value: Value) {
+        self.own[input as usize].set(value);
     }
 
     pub fn memory_used(&self) -> usize {
-        self.0.capacity() * size_of::<[AtomicU64; 2]>()
+        (self.outputs.capacity() + self.own.capacity()) * size_of::<Slot>()
     }
 }
 

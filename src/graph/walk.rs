@@ -37,7 +37,7 @@ impl<F: Function> Work<'_, F> {
     #[inline]
     pub fn step(&mut self, plan: &Plan, bits: &mut Bits, position: u32) -> bool {
         let step = plan.step(position);
-        if step.cells.lazy != 0 {
+        if step.is_lazy {
             return self.visit_and_pull(step.node, &mut Some(Pending { plan, bits }));
         }
         if !self.may_start() {
@@ -46,7 +46,7 @@ impl<F: Function> Work<'_, F> {
         let (structure, state) = (self.structure, self.state);
         let marks = &mut *self.marks;
         let on_change = |output: u32| {
-            for &reader in plan.readers(step, output - step.cells.first) {
+            for &reader in plan.readers(step, output) {
                 if reader & BY_INPUT == 0 {
                     bits.set(reader);
                 } else {
@@ -55,9 +55,9 @@ impl<F: Function> Work<'_, F> {
                 }
             }
         };
-        let inputs = plan.inputs(step).iter().copied();
+        let reads = plan.reads(step).iter().copied();
         let ended =
-            state.run(structure, step.node, &step.cells, inputs, 0, self.evaluation, self.scratch, on_change);
+            state.run(structure, step.node, step.outputs(), reads, 0, self.evaluation, self.scratch, on_change);
         self.summary.evaluated += u64::from(ended == Ended::Done);
         true
     }
@@ -67,7 +67,7 @@ impl<F: Function> Work<'_, F> {
         while let Some(position) = bits.next(0) {
             bits.clear(position);
             let step = plan.step(position);
-            if step.cells.lazy == 0 {
+            if !step.is_lazy {
                 self.state.change_flags(step.node, DIRTY, 0);
             }
             self.marks.list(self.state, step.node);

@@ -39,7 +39,7 @@ fn apply(net: &mut Net, nodes: &[Id], edits: &str) {
         }
         for (to, &node) in nodes.iter().enumerate() {
             let to_label = net.graph.order.label(node.index1 - 1);
-            for input in net.graph.structure.node(node.index1 - 1).input_cells() {
+            for input in net.graph.structure.node(node.index1 - 1).inputs() {
                 let source = net.graph.structure.source_node(input);
                 assert!(
                     source == structure::NONE || net.graph.order.label(source) < to_label,
