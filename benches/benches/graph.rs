@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use hobgoblin::base::Id;
 use hobgoblin::executor::Executor;
-use hobgoblin::graph::{Call, Class, Evaluation, Evaluator, Function, Graph, Input, NodeOptions, Output, Value, Verdict};
+use hobgoblin::graph::{
+    Call, Class, Evaluation, Evaluator, Function, Graph, Input, NodeOptions, Output, Value, Verdict,
+};
 use hobgoblin_bench::options;
 use hobgoblin_bench::timing::{median, quantile};
 
@@ -91,10 +93,7 @@ impl Shape {
             let read = [inputs[0], inputs.get(1).copied().unwrap_or(0)];
             (Host { run, user_data: std::ptr::null_mut() }, read, inputs.len() as u32)
         };
-        Floor {
-            nodes: self.inputs.iter().map(node).collect(),
-            values: vec![Value::default(); self.inputs.len() + 1],
-        }
+        Floor { nodes: self.inputs.iter().map(node).collect(), values: vec![Value::default(); self.inputs.len() + 1] }
     }
 
     fn graph(&self) -> (Graph<Host>, Id) {
@@ -138,7 +137,10 @@ fn nanoseconds(work: impl FnOnce()) -> f64 {
 }
 
 fn static_rows(rounds: usize) {
-    println!("{:<20} {:>9} {:>9} {:>9} {:>9}   ns per node; ratio to the loop", "all nodes run", "loop", "list", "bitset", "lazy");
+    println!(
+        "{:<20} {:>9} {:>9} {:>9} {:>9}   ns per node; ratio to the loop",
+        "all nodes run", "loop", "list", "bitset", "lazy"
+    );
     for shape in [chain(1 << 14), levels("levels, 128 x 128", 128), levels("levels, 316 x 316", 316)] {
         let count = shape.inputs.len() as f64;
         let mut floor = shape.floor();
@@ -162,14 +164,20 @@ fn static_rows(rounds: usize) {
         for of_evaluator in &samples[1..] {
             print!(" {:>9.2}", median(of_evaluator));
         }
-        println!("   {:.2} {:.2} {:.2}", median(&samples[1]) / loop_time, median(&samples[2]) / loop_time, median(&samples[3]) / loop_time);
+        println!(
+            "   {:.2} {:.2} {:.2}",
+            median(&samples[1]) / loop_time,
+            median(&samples[2]) / loop_time,
+            median(&samples[3]) / loop_time
+        );
     }
 }
 
 fn incremental_rows(rounds: usize) {
     println!("\n{:<20} {:>9} {:>9}   ns per node that ran", "one input changed", "bitset", "lazy");
     let deep = Shape { name: "deep, 50", inputs: (0..50).map(|at| vec![at]).collect() };
-    let broad = Shape { name: "broad, 50", inputs: (0..150).map(|at| vec![if at < 50 { 0 } else { at - 49 }]).collect() };
+    let broad =
+        Shape { name: "broad, 50", inputs: (0..150).map(|at| vec![if at < 50 { 0 } else { at - 49 }]).collect() };
     for shape in [deep, broad] {
         let (mut graph, head) = shape.graph();
         print!("{:<20}", shape.name);
@@ -204,15 +212,21 @@ fn build_rows(rounds: usize) {
         build.push(start.elapsed().as_secs_f64() * 1e9 / count);
         first.push(nanoseconds(|| drop(black_box(evaluate(&mut graph, Evaluator::Bitset)))) / count);
     }
-    println!("\n128 x 128, ns per node and edge: build {:.1}, plan and first run {:.1}", median(&build), median(&first));
+    println!(
+        "\n128 x 128, ns per node and edge: build {:.1}, plan and first run {:.1}",
+        median(&build),
+        median(&first)
+    );
     let (mut graph, _) = levels("", 387).graph();
     evaluate(&mut graph, Evaluator::Bitset);
-    let samples: Vec<f64> = (0..1000).map(|_| nanoseconds(|| drop(black_box(evaluate(&mut graph, Evaluator::Bitset))))).collect();
+    let samples: Vec<f64> =
+        (0..1000).map(|_| nanoseconds(|| drop(black_box(evaluate(&mut graph, Evaluator::Bitset))))).collect();
     println!("nothing changed, {} nodes: {:.0} ns a frame", graph.len(), median(&samples));
 }
 
 fn main() -> ExitCode {
-    let help = "Graph evaluation against a hand-written loop over function pointers.\n\n--rounds N   rounds, default 200\n";
+    let help =
+        "Graph evaluation against a hand-written loop over function pointers.\n\n--rounds N   rounds, default 200\n";
     options::run(
         help,
         200usize,

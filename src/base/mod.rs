@@ -19,6 +19,7 @@
 //! | `shared` | [`try_box`] and [`Shared`]: `Box` and `Arc`, fallibly allocated |
 //! | `read_mostly` | [`ReadMostly`]: values that many threads read without waiting for each other |
 //! | `slots` | [`Slots`]: a slot map with generational ids |
+//! | `json` | reads and writes JSON of a known form |
 //! | `files` | read or replace a whole file |
 //! | `recording` | blocks of recorded calls, and their reader |
 //! | `listing` | the names in a directory, and C strings of paths |
@@ -34,6 +35,8 @@ mod exit;
 pub mod fault;
 pub mod files;
 pub mod host;
+#[cfg(any(feature = "goblin", feature = "graph"))]
+pub mod json;
 #[cfg(feature = "store")]
 mod listing;
 mod memory;

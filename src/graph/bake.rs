@@ -32,9 +32,8 @@ impl<F: Function + Clone> Graph<F> {
         let made = Made::new(&self.structure, &|| false)?;
         let plan = &made.plan;
         let is_fixed = self.fixed_nodes(plan)?;
-        let is_stored = |node: u32| {
-            is_fixed[node as usize] && self.is_storable(node) && !keep(self.nodes.id_at(node as usize))
-        };
+        let is_stored =
+            |node: u32| is_fixed[node as usize] && self.is_storable(node) && !keep(self.nodes.id_at(node as usize));
         let mut baked = Baked { graph: Self::new()?, kept: Vec::new(), removed: Vec::new() };
         let mut new_ids = try_filled(Id::default(), self.structure.positions())?;
         for position in 0..plan.len() as u32 {

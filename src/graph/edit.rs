@@ -135,8 +135,8 @@ impl<F: Function> Graph<F> {
         if self.state.record_of(from).owns(output - self.structure.node(from).first_output) && is_feedback {
             return Err(error!(Unsupported, "a feedback link cannot carry the handle of an owned output"));
         }
-        let is_same = self.structure.source(input) == output
-            && (self.structure.kind(input) & FEEDBACK != 0) == is_feedback;
+        let is_same =
+            self.structure.source(input) == output && (self.structure.kind(input) & FEEDBACK != 0) == is_feedback;
         if is_same {
             return Ok(());
         }
@@ -194,7 +194,10 @@ impl<F: Function> Graph<F> {
         let cell = self.input_pin_of_any(position, input)?;
         if self.structure.source(cell) != NONE {
             let name = self.name(position);
-            return Err(error!(InvalidArgument, "input {input} of {name} has a link: disconnect it, or set its source"));
+            return Err(error!(
+                InvalidArgument,
+                "input {input} of {name} has a link: disconnect it, or set its source"
+            ));
         }
         if self.state.set_input(cell, value) {
             self.marks.touch(&self.state, position);

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use super::Graph;
 use super::node::{Class, Failure, Function};
 use super::state::{BROKEN, FAILED, POISONED, STALE};
 use super::structure::{LAZY, NONE};
-use super::Graph;
 use crate::base::{Id, Result, Text};
 
 /// Why a node did not run in the last evaluation.
@@ -51,7 +51,9 @@ impl<F: Function> Graph<F> {
             }
             let has_changed = |&input: &u32| {
                 let source = self.structure.source(input);
-                source != NONE && self.structure.source_node(input) != NONE && state.changed_at(source) == self.evaluation
+                source != NONE
+                    && self.structure.source_node(input) != NONE
+                    && state.changed_at(source) == self.evaluation
             };
             let changed = cells.inputs().find(has_changed);
             return Ok(changed.map_or(Why::Edited, |input| Why::Changed { input: input - cells.first_input }));

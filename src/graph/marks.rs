@@ -65,10 +65,7 @@ impl Bits {
     /// An empty set for positions below `count`.
     pub fn new(count: usize) -> Result<Self> {
         let words = count.div_ceil(64);
-        Ok(Self {
-            words: crate::base::try_filled(0, words)?,
-            summary: crate::base::try_filled(0, words.div_ceil(64))?,
-        })
+        Ok(Self { words: crate::base::try_filled(0, words)?, summary: crate::base::try_filled(0, words.div_ceil(64))? })
     }
 
     #[inline]
@@ -184,12 +181,7 @@ impl Marks {
     }
 
     /// Starts an evaluation: what was touched gets its turn, or makes stale what depends on it.
-    pub fn start<F: Function>(
-        &mut self,
-        structure: &Structure,
-        state: &State<F>,
-        pending: &mut Option<Pending<'_>>,
-    ) {
+    pub fn start<F: Function>(&mut self, structure: &Structure, state: &State<F>, pending: &mut Option<Pending<'_>>) {
         while let Some(node) = self.listed.pop() {
             state.change_flags(node, 0, LISTED);
             if !pending.as_mut().is_some_and(|pending| pending.add(node)) {
@@ -235,12 +227,7 @@ impl Marks {
         }
     }
 
-    fn spread_on<F: Function>(
-        &mut self,
-        structure: &Structure,
-        state: &State<F>,
-        pending: &mut Option<Pending<'_>>,
-    ) {
+    fn spread_on<F: Function>(&mut self, structure: &Structure, state: &State<F>, pending: &mut Option<Pending<'_>>) {
         while let Some(node) = self.spread.pop() {
             for output in structure.node(node).outputs() {
                 for input in structure.dependants(output) {

@@ -331,7 +331,8 @@ impl<F: Function> Graph<F> {
         };
         let is_complete = if evaluator == Evaluator::Lazy {
             work.marks.start(structure, work.state, &mut None);
-            let sources = self.feedback.iter().map(|link| link.input).map(|input| structure.writer(structure.source(input)));
+            let sources =
+                self.feedback.iter().map(|link| link.input).map(|input| structure.writer(structure.source(input)));
             let is_complete = self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None));
             self.must_scan |= !is_complete;
             is_complete

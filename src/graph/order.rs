@@ -171,10 +171,7 @@ impl Order {
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
         (self.label.capacity() + self.labels.capacity()) * 8
-            + (self.visited.capacity()
-                + self.parent.capacity()
-                + self.forward.capacity()
-                + self.backward.capacity())
+            + (self.visited.capacity() + self.parent.capacity() + self.forward.capacity() + self.backward.capacity())
                 * 4
     }
 }

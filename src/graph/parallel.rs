@@ -59,9 +59,9 @@ impl Threads {
         while self.scratch.len() < threads {
             try_push(&mut self.scratch, Mutex::default())?;
         }
-        self.scratch.iter_mut().try_for_each(|scratch| {
-            scratch.get_mut().unwrap_or_else(|poison| poison.into_inner()).grow(pins.0, pins.1)
-        })
+        self.scratch
+            .iter_mut()
+            .try_for_each(|scratch| scratch.get_mut().unwrap_or_else(|poison| poison.into_inner()).grow(pins.0, pins.1))
     }
 
     /// Makes each node a block, for tests whose nodes take no time.

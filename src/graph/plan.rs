@@ -209,8 +209,7 @@ impl Plan {
             }
             let reader = structure.reader(input);
             let position = self.strict_position(reader);
-            let entry =
-                if position != NONE && structure.node(reader).lazy == 0 { position } else { BY_INPUT | input };
+            let entry = if position != NONE && structure.node(reader).lazy == 0 { position } else { BY_INPUT | input };
             // Several inputs of one node usually follow each other.
             if entry != last {
                 try_push(&mut self.readers, entry)?;

@@ -144,8 +144,16 @@ impl<F: Function> Work<'_, F> {
             let reads = node.inputs().map(|input| structure.read_by(input));
             let marks = &mut *self.marks;
             let on_change = |output: u32| marks.change(structure, state, output, pending);
-            let ended =
-                state.run(structure, position, node.outputs(), reads, available, self.evaluation, self.scratch, on_change);
+            let ended = state.run(
+                structure,
+                position,
+                node.outputs(),
+                reads,
+                available,
+                self.evaluation,
+                self.scratch,
+                on_change,
+            );
             match ended {
                 Ended::Done | Ended::Poisoned => {
                     self.marks.finish(position);

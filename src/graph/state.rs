@@ -269,12 +269,8 @@ impl<F: Function> State<F> {
         };
         scratch.outputs.clear();
         scratch.outputs.extend(outputs.clone().map(|output| self.values.output(output)));
-        let mut call = Call {
-            inputs: &scratch.inputs,
-            available,
-            outputs: &mut scratch.outputs,
-            failure: &mut scratch.failure,
-        };
+        let mut call =
+            Call { inputs: &scratch.inputs, available, outputs: &mut scratch.outputs, failure: &mut scratch.failure };
         match function.evaluate(&mut call) {
             Verdict::Done => {}
             Verdict::Need(wanted) => {

@@ -56,8 +56,7 @@ impl<F: Function> Work<'_, F> {
             }
         };
         let reads = plan.reads(step).iter().copied();
-        let ended =
-            state.run(structure, step.node, step.outputs(), reads, 0, self.evaluation, self.scratch, on_change);
+        let ended = state.run(structure, step.node, step.outputs(), reads, 0, self.evaluation, self.scratch, on_change);
         self.summary.evaluated += u64::from(ended == Ended::Done);
         true
     }

@@ -15,7 +15,8 @@ fn letters(count: usize, inputs: usize) -> (Net, Vec<Id>) {
     let pins = vec![Input::default(); inputs];
     let nodes = names[..count].iter().map(|&name| {
         let outputs = [Output::default()];
-        let options = NodeOptions { name, class: Class::Pure, inputs: &pins, outputs: &outputs, ..NodeOptions::default() };
+        let options =
+            NodeOptions { name, class: Class::Pure, inputs: &pins, outputs: &outputs, ..NodeOptions::default() };
         net.graph.add(&options, closure(|_| Verdict::Done)).unwrap()
     });
     let nodes = nodes.collect();
@@ -25,7 +26,8 @@ fn letters(count: usize, inputs: usize) -> (Net, Vec<Id>) {
 /// Applies edits such as "AB" (link), "-AB" (unlink), "!AB" (a link that is refused); input 0 reads A, 1 B, and so on.
 fn apply(net: &mut Net, nodes: &[Id], edits: &str) {
     for edit in edits.split(' ') {
-        let letters: Vec<usize> = edit.bytes().filter(u8::is_ascii_uppercase).map(|at| usize::from(at - b'A')).collect();
+        let letters: Vec<usize> =
+            edit.bytes().filter(u8::is_ascii_uppercase).map(|at| usize::from(at - b'A')).collect();
         let (from, to) = (letters[0], letters[1]);
         match edit.as_bytes()[0] {
             b'-' => net.graph.disconnect(nodes[to], from).unwrap(),
@@ -222,7 +224,9 @@ fn invalid_edits_are_refused_with_a_sentence() {
         net.graph.connect(node, 0, head, 0),
         net.graph.set_input(node, 0, Value::default()),
         net.graph.set_input(head, 1, Value::default()),
-        net.graph.add(&NodeOptions { class: Class::Input, ..NodeOptions::default() }, closure(|_| Verdict::Done)).map(|_| ()),
+        net.graph
+            .add(&NodeOptions { class: Class::Input, ..NodeOptions::default() }, closure(|_| Verdict::Done))
+            .map(|_| ()),
         net.graph.add(&NodeOptions::default(), None).map(|_| ()),
     ];
     for (at, outcome) in codes.into_iter().enumerate() {

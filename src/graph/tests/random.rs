@@ -236,9 +236,10 @@ impl Model {
     /// Whether `node` depends on `on` by links of this frame.
     fn depends(&self, node: usize, on: usize) -> bool {
         node == on
-            || self.nodes[&node].pins.iter().any(|pin| {
-                pin.link.filter(|link| !link.is_feedback).is_some_and(|link| self.depends(link.source, on))
-            })
+            || self.nodes[&node]
+                .pins
+                .iter()
+                .any(|pin| pin.link.filter(|link| !link.is_feedback).is_some_and(|link| self.depends(link.source, on)))
     }
 }
 
@@ -267,11 +268,7 @@ impl Pair {
         let is_input = random.chance(20);
         let inputs = if is_input { 0 } else { random.below(4) };
         let pins: Vec<Input> = (0..inputs)
-            .map(|_| Input {
-                lazy: random.chance(25),
-                hold: random.chance(30),
-                default: value(random.below(3) as u64),
-            })
+            .map(|_| Input { lazy: random.chance(25), hold: random.chance(30), default: value(random.below(3) as u64) })
             .collect();
         let lazy = pins.iter().enumerate().filter(|(_, pin)| pin.lazy).map(|(at, _)| 1 << at).sum();
         let formula = Formula {

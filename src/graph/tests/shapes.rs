@@ -169,9 +169,7 @@ fn cell_layers_have_the_published_values() {
             for &cell in &cells {
                 net.sink(cell);
             }
-            let expected = |heads: [f64; 4]| {
-                (0..layers).fold(heads, |[a, b, c, d], _| [b, a - c, b + d, c])
-            };
+            let expected = |heads: [f64; 4]| (0..layers).fold(heads, |[a, b, c, d], _| [b, a - c, b + d, c]);
             net.evaluate();
             let values: Vec<f64> = cells.iter().map(|&cell| net.number(cell)).collect();
             assert_eq!(values, expected([1.0, 2.0, 3.0, 4.0]));
