@@ -10,7 +10,7 @@ use std::fmt::{self, Write};
 use super::{Error, Result, Text, error, try_append};
 
 /// Write a string in quotes, with the escapes that JSON requires.
-pub fn write_string(text: &str, out: &mut impl Write) -> fmt::Result {
+pub fn write_string(text: &str, out: &mut (impl Write + ?Sized)) -> fmt::Result {
     out.write_char('"')?;
     let mut rest = text;
     while let Some(plain) = rest.bytes().position(needs_escape) {
@@ -137,6 +137,18 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
         if self.at == start { Err(self.unexpected(format_args!("{wanted} {name}"))) } else { Ok(()) }
+    }
+
+    /// Parse `true` or `false`. `name` describes it in errors.
+    pub fn boolean(&mut self, name: &str) -> Result<bool> {
+        self.skip_space();
+        for (word, is_true) in [("true", true), ("false", false)] {
+            if self.text[self.at..].starts_with(word) {
+                self.at += word.len();
+                return Ok(is_true);
+            }
+        }
+        Err(self.unexpected(format_args!("true or false for {name}")))
     }
 
     /// Parse a string. `name` describes it in errors.

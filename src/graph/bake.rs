@@ -108,6 +108,7 @@ impl<F: Function + Clone> Graph<F> {
         }))?;
         let options = NodeOptions {
             name: &record.name,
+            kind: &record.kind,
             class: record.class,
             is_sink: cells.is_sink,
             inputs: &inputs,

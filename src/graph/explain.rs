@@ -16,7 +16,12 @@ pub enum WhyNot {
     /// No sink depends on it.
     NoSink,
     /// A sink depends on it through this lazy input alone, which was not asked for.
-    NotAsked { node: Id, input: u32 },
+    NotAsked {
+        /// Whose input it is.
+        node: Id,
+        /// The input.
+        input: u32,
+    },
     /// This node has failed, on which it depends.
     Broken(Id),
     /// The evaluation ended before.
@@ -29,7 +34,10 @@ pub enum Why {
     /// It is volatile.
     Volatile,
     /// This input has changed.
-    Changed { input: u32 },
+    Changed {
+        /// The input.
+        input: u32,
+    },
     /// It has not run before, was edited or set, or was invalidated.
     Edited,
     /// It did not run.

@@ -31,11 +31,13 @@
 //! | `edit` | adding, linking and removing nodes |
 //! | `bake` | a graph in which all that cannot change is stored |
 //! | `audit` | finds pure nodes that are not pure |
+//! | `dump` | a graph as JSON and as DOT; loading |
 //! | `explain` | why a node has run or not, and what failed |
 #![forbid(unsafe_code)]
 
 mod audit;
 mod bake;
+mod dump;
 mod edit;
 mod explain;
 mod marks;
@@ -60,6 +62,7 @@ use crate::executor::Executor;
 use audit::Audit;
 pub use audit::Finding;
 pub use bake::Baked;
+pub use dump::{Loaded, NodeText};
 pub use explain::{Why, WhyNot};
 use marks::{Bits, Marks, Pending};
 pub use node::{Call, Class, Failure, Function, Input, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output, Verdict};
@@ -91,6 +94,7 @@ pub enum Evaluator {
 /// Parameters of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation {
+    /// How demanded nodes are found.
     pub evaluator: Evaluator,
     /// Most nodes that run. The next evaluation goes on. Default: no limit.
     pub node_limit: u64,

@@ -55,11 +55,15 @@ pub struct Output {
 pub struct NodeOptions<'a> {
     /// A name for messages and dumps. May be empty.
     pub name: &'a str,
+    /// The host's name of its type, for dumps. May be empty.
+    pub kind: &'a str,
     /// On what its outputs depend.
     pub class: Class,
     /// It is demanded in each frame. Effects are sinks always.
     pub is_sink: bool,
+    /// Its input pins.
     pub inputs: &'a [Input],
+    /// Its output pins.
     pub outputs: &'a [Output],
 }
 

@@ -44,6 +44,7 @@ pub struct Record {
     /// Empty if plain.
     outputs: Vec<Output>,
     pub name: String,
+    pub kind: String,
 }
 
 /// Memory of a thread that runs nodes.
@@ -120,7 +121,7 @@ impl<F: Function> State<F> {
     pub fn record(options: &NodeOptions<'_>) -> Result<Record> {
         let is_plain = options.outputs.iter().all(|output| output.cutoff == Cutoff::Bytes && !output.is_owned);
         let outputs = if is_plain { Vec::new() } else { try_collect(options.outputs.iter().copied())? };
-        Ok(Record { class: options.class, outputs, name: try_string(options.name)? })
+        Ok(Record { class: options.class, outputs, name: try_string(options.name)?, kind: try_string(options.kind)? })
     }
 
     /// Makes room for a node at a position, and for outputs and inputs below these numbers.
@@ -501,7 +502,7 @@ impl Record {
     }
 
     fn memory_used(&self) -> usize {
-        self.outputs.capacity() * size_of::<Output>() + self.name.capacity()
+        self.outputs.capacity() * size_of::<Output>() + self.name.capacity() + self.kind.capacity()
     }
 }
 

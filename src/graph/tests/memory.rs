@@ -66,6 +66,7 @@ fn failed_allocation_changes_nothing() {
     let lazy = [Input { lazy: true, ..Input::default() }, Input::default()];
     let options = NodeOptions {
         name: "node",
+        kind: "type",
         class: Class::Pure,
         is_sink: true,
         inputs: &lazy,

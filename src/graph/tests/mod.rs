@@ -1,6 +1,7 @@
 //! Facts about graphs, on every evaluator and several numbers of threads.
 
 mod audit;
+mod dump;
 mod edits;
 mod failures;
 mod memory;

@@ -286,7 +286,7 @@ impl Pair {
         };
         let is_sink = random.chance(15);
         let outputs = vec![Output::default(); if is_input { 1 } else { 2 }];
-        let options = NodeOptions { name: "", class, is_sink, inputs: &pins, outputs: &outputs };
+        let options = NodeOptions { name: "", kind: "", class, is_sink, inputs: &pins, outputs: &outputs };
         let tick = self.tick.clone();
         let function = (!is_input).then(|| {
             closure(move |call| {
