@@ -32,6 +32,7 @@
 //! | `bake` | a graph in which all that cannot change is stored |
 //! | `audit` | finds pure nodes that are not pure |
 //! | `dump` | a graph as JSON and as DOT; loading |
+//! | `emit` | a graph as C source |
 //! | `explain` | why a node has run or not, and what failed |
 #![forbid(unsafe_code)]
 
@@ -39,6 +40,7 @@ mod audit;
 mod bake;
 mod dump;
 mod edit;
+mod emit;
 mod explain;
 mod marks;
 mod node;
@@ -63,6 +65,7 @@ use audit::Audit;
 pub use audit::Finding;
 pub use bake::Baked;
 pub use dump::{Loaded, NodeText};
+pub use emit::Emitted;
 pub use explain::{Why, WhyNot};
 use marks::{Bits, Marks, Pending};
 pub use node::{Call, Class, Failure, Function, Input, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output, Verdict};

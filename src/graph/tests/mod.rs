@@ -3,8 +3,10 @@
 mod audit;
 mod dump;
 mod edits;
+mod emit;
 mod failures;
 mod memory;
+mod model;
 mod random;
 mod seed;
 mod shapes;

@@ -1,0 +1,482 @@
+//! A model that evaluates random graphs by plain recursion, and pairs of it with the graph.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::*;
+
+/// splitmix64.
+pub struct Random(pub u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
+        (!from.is_empty()).then(|| from[self.below(from.len())])
+    }
+}
+
+/// What a node computes. Both the graph and the model call it.
+#[derive(Clone, Copy)]
+pub struct Formula {
+    pub salt: u64,
+    pub is_volatile: bool,
+    pub may_fail: bool,
+    pub lazy: u64,
+}
+
+pub enum Outcome {
+    Done([u64; 2]),
+    Need(u64),
+    Failed,
+}
+
+impl Formula {
+    /// Small numbers, so that values are often equal to the last ones.
+    fn compute(&self, inputs: &[u64], available: u64, tick: u64) -> Outcome {
+        let strict = inputs.iter().enumerate().filter(|(at, _)| self.lazy & (1 << at) == 0);
+        let mut sum = self.salt + strict.map(|(at, input)| (at as u64 + 1) * input).sum::<u64>();
+        if self.is_volatile {
+            sum += tick;
+        }
+        if self.lazy != 0 {
+            // Up to two questions: the second one depends on the answer to the first.
+            let lazy: Vec<u32> = (0..64).filter(|&at| self.lazy & (1 << at) != 0).collect();
+            for _ in 0..sum % 3 {
+                let at = lazy[(sum / 3) as usize % lazy.len()];
+                if available & (1 << at) == 0 {
+                    return Outcome::Need(1 << at);
+                }
+                sum += 1 + inputs[at as usize];
+            }
+        }
+        if self.may_fail && sum % 5 == 0 { Outcome::Failed } else { Outcome::Done([sum % 4, sum / 4 % 2]) }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub struct Link {
+    source: usize,
+    output: usize,
+    is_feedback: bool,
+}
+
+pub struct Pin {
+    link: Option<Link>,
+    hold: bool,
+    own: u64,
+    /// The value that a feedback link carries, and the number of its changes.
+    latch: u64,
+}
+
+pub struct ModelNode {
+    pub id: Id,
+    pub formula: Option<Formula>,
+    pub pins: Vec<Pin>,
+    pub values: [u64; 2],
+    /// Number of changes of each output.
+    pub versions: [u64; 2],
+    pub has_value: bool,
+    pub is_broken: bool,
+    pub is_touched: bool,
+    pub is_sink: bool,
+    /// The lazy inputs that the last run asked for, in order, and the versions of all inputs that it read.
+    pub asked: Vec<usize>,
+    pub seen: BTreeMap<usize, u64>,
+    pub runs: u64,
+    /// The frame in which it was brought up to date.
+    pub frame: u64,
+}
+
+#[derive(Default)]
+pub struct Model {
+    pub nodes: BTreeMap<usize, ModelNode>,
+    pub frame: u64,
+    pub tick: u64,
+}
+
+impl Model {
+    /// The version of an input's link.
+    fn version(&self, node: usize, pin: usize) -> u64 {
+        match self.nodes[&node].pins[pin].link {
+            Some(link) if !link.is_feedback => self.nodes[&link.source].versions[link.output],
+            _ => 0,
+        }
+    }
+
+    fn input(&self, node: usize, pin: usize) -> u64 {
+        let pin = &self.nodes[&node].pins[pin];
+        match pin.link {
+            Some(link) if link.is_feedback => pin.latch,
+            Some(link) => self.nodes[&link.source].values[link.output],
+            None => pin.own,
+        }
+    }
+
+    fn is_poisoned(&self, node: usize, read: &[usize]) -> bool {
+        read.iter().any(|&pin| {
+            let pin = &self.nodes[&node].pins[pin];
+            pin.link.filter(|link| !link.is_feedback).is_some_and(|link| {
+                let source = &self.nodes[&link.source];
+                source.is_broken && (!pin.hold || !source.has_value)
+            })
+        })
+    }
+
+    fn demand(&mut self, node: usize, pin: usize) {
+        if let Some(link) = self.nodes[&node].pins[pin].link.filter(|link| !link.is_feedback) {
+            self.bring(link.source);
+        }
+    }
+
+    fn has_changed(&self, node: usize, pin: usize) -> bool {
+        self.nodes[&node].seen.get(&pin).is_none_or(|&seen| seen != self.version(node, pin))
+    }
+
+    fn bring(&mut self, node: usize) {
+        if self.nodes[&node].frame == self.frame {
+            return;
+        }
+        self.nodes.get_mut(&node).unwrap().frame = self.frame;
+        let lazy = self.nodes[&node].formula.map_or(0, |formula| formula.lazy);
+        let pins = self.nodes[&node].pins.len();
+        let strict: Vec<usize> = (0..pins).filter(|&pin| lazy & (1 << pin) == 0).collect();
+        for &pin in &strict {
+            self.demand(node, pin);
+        }
+        let mut must_run = self.nodes[&node].is_touched || strict.iter().any(|&pin| self.has_changed(node, pin));
+        let mut verified = self.nodes[&node].asked.clone().into_iter();
+        while let Some(pin) = verified.next().filter(|_| !must_run) {
+            self.demand(node, pin);
+            must_run = self.has_changed(node, pin);
+        }
+        if must_run {
+            self.run(node, strict);
+        }
+    }
+
+    fn run(&mut self, node: usize, mut read: Vec<usize>) {
+        let formula = self.nodes[&node].formula;
+        let mut asked = Vec::new();
+        let mut available = 0;
+        let (values, is_broken, did_run) = loop {
+            if self.is_poisoned(node, &read) {
+                break (None, true, false);
+            }
+            let inputs: Vec<u64> = (0..self.nodes[&node].pins.len()).map(|pin| self.input(node, pin)).collect();
+            let Some(formula) = formula else { break (Some([inputs[0], 0]), false, true) };
+            match formula.compute(&inputs, available, self.tick) {
+                Outcome::Done(values) => break (Some(values), false, true),
+                Outcome::Failed => break (None, true, true),
+                Outcome::Need(mask) => {
+                    let pin = mask.trailing_zeros() as usize;
+                    available |= mask;
+                    self.demand(node, pin);
+                    asked.push(pin);
+                    read.push(pin);
+                }
+            }
+        };
+        let seen = read.iter().map(|&pin| (pin, self.version(node, pin))).collect();
+        let node = self.nodes.get_mut(&node).unwrap();
+        (node.seen, node.asked, node.is_touched) = (seen, asked, false);
+        node.runs += u64::from(did_run);
+        if let Some(values) = values {
+            let is_first = !node.has_value || node.is_broken;
+            for output in 0..2 {
+                node.versions[output] += u64::from(is_first || node.values[output] != values[output]);
+            }
+            (node.values, node.has_value, node.is_broken) = (values, true, false);
+        } else if is_broken && !node.is_broken {
+            node.versions = node.versions.map(|version| version + 1);
+            node.is_broken = true;
+        }
+    }
+
+    pub fn evaluate(&mut self, tick: u64) {
+        (self.frame, self.tick) = (self.frame + 1, tick);
+        let mut roots = Vec::new();
+        let last: BTreeMap<usize, [u64; 2]> = self.nodes.iter().map(|(&key, node)| (key, node.values)).collect();
+        for (&key, node) in &mut self.nodes {
+            node.is_touched |= node.formula.is_some_and(|formula| formula.is_volatile);
+            for pin in &mut node.pins {
+                if let Some(link) = pin.link.filter(|link| link.is_feedback) {
+                    let value = last[&link.source][link.output];
+                    node.is_touched |= pin.latch != value;
+                    pin.latch = value;
+                    roots.push(link.source);
+                }
+            }
+            if node.is_sink {
+                roots.push(key);
+            }
+        }
+        for root in roots {
+            self.bring(root);
+        }
+    }
+
+    /// Whether `node` depends on `on` by links of this frame.
+    fn depends(&self, node: usize, on: usize) -> bool {
+        node == on
+            || self.nodes[&node]
+                .pins
+                .iter()
+                .any(|pin| pin.link.filter(|link| !link.is_feedback).is_some_and(|link| self.depends(link.source, on)))
+    }
+}
+
+pub struct Pair {
+    pub model: Model,
+    pub graph: Graph<Closure>,
+    pub tick: Arc<AtomicU64>,
+    pub next: usize,
+}
+
+/// True for about this percentage of seeds.
+fn random_share(seed: u64, percent: usize) -> bool {
+    Random(seed).chance(percent)
+}
+
+fn value(number: u64) -> Value {
+    Value([number, 0])
+}
+
+impl Pair {
+    /// A random graph, and its model.
+    pub fn new(random: &mut Random) -> Self {
+        let tick = Arc::new(AtomicU64::new(0));
+        let mut pair = Self { model: Model::default(), graph: Graph::new().unwrap(), tick, next: 0 };
+        for _ in 0..4 + random.below(24) {
+            pair.add(random);
+            pair.connect(random);
+            pair.connect(random);
+        }
+        pair
+    }
+
+    fn keys(&self) -> Vec<usize> {
+        self.model.nodes.keys().copied().collect()
+    }
+
+    pub fn add(&mut self, random: &mut Random) {
+        let is_input = random.chance(20);
+        let inputs = if is_input { 0 } else { random.below(4) };
+        let pins: Vec<Input> = (0..inputs)
+            .map(|_| Input { lazy: random.chance(25), hold: random.chance(30), default: value(random.below(3) as u64) })
+            .collect();
+        let lazy = pins.iter().enumerate().filter(|(_, pin)| pin.lazy).map(|(at, _)| 1 << at).sum();
+        let formula = Formula {
+            salt: random.below(50) as u64,
+            is_volatile: random.chance(15),
+            may_fail: random.chance(15),
+            lazy,
+        };
+        let class = match (is_input, formula.is_volatile) {
+            (true, _) => Class::Input,
+            (_, true) => Class::Volatile,
+            (_, false) if inputs == 0 && random.chance(50) => Class::Constant,
+            _ if random.chance(10) => Class::Effect,
+            _ => Class::Pure,
+        };
+        let is_sink = random.chance(15);
+        let outputs = vec![Output::default(); if is_input { 1 } else { 2 }];
+        let options = NodeOptions { name: "", kind: "formula", class, is_sink, inputs: &pins, outputs: &outputs };
+        let tick = self.tick.clone();
+        let function = (!is_input).then(|| {
+            closure(move |call| {
+                let inputs: Vec<u64> = call.inputs.iter().map(|input| input.0[0]).collect();
+                match formula.compute(&inputs, call.available, tick.load(Relaxed)) {
+                    Outcome::Done(values) => {
+                        call.outputs.copy_from_slice(&values.map(value));
+                        Verdict::Done
+                    }
+                    Outcome::Need(mask) => Verdict::Need(mask),
+                    Outcome::Failed => Verdict::Failed,
+                }
+            })
+            .unwrap()
+        });
+        let id = self.graph.add(&options, function).unwrap();
+        let pin = |pin: &Input| Pin { link: None, hold: pin.hold, own: pin.default.0[0], latch: 0 };
+        let input_pin = || Pin { link: None, hold: false, own: 0, latch: 0 };
+        let pins = if is_input { vec![input_pin()] } else { pins.iter().map(pin).collect() };
+        let node = ModelNode {
+            id,
+            formula: (!is_input).then_some(formula),
+            pins,
+            values: [0; 2],
+            versions: [0; 2],
+            has_value: false,
+            is_broken: false,
+            is_touched: true,
+            is_sink: is_sink || class == Class::Effect,
+            asked: Vec::new(),
+            seen: BTreeMap::new(),
+            runs: 0,
+            frame: 0,
+        };
+        self.model.nodes.insert(self.next, node);
+        self.next += 1;
+    }
+
+    pub fn connect(&mut self, random: &mut Random) {
+        let keys = self.keys();
+        let (Some(source), Some(target)) = (random.pick(&keys), random.pick(&keys)) else { return };
+        let (from, to) = (&self.model.nodes[&source], &self.model.nodes[&target]);
+        if to.formula.is_none() || to.pins.is_empty() {
+            return;
+        }
+        let output = if from.formula.is_none() { 0 } else { random.below(2) };
+        let pin = random.below(to.pins.len());
+        let is_feedback = random.chance(10);
+        let link = Link { source, output, is_feedback };
+        let closes_cycle = !is_feedback && self.model.depends(source, target);
+        let (from, to) = (from.id, to.id);
+        let outcome = if is_feedback {
+            self.graph.connect_feedback(from, output, to, pin)
+        } else {
+            self.graph.connect(from, output, to, pin)
+        };
+        assert_eq!(outcome.is_err(), closes_cycle, "{outcome:?}");
+        if outcome.is_ok() {
+            let own = self.model.nodes[&target].pins[pin].own;
+            let node = self.model.nodes.get_mut(&target).unwrap();
+            let pin = &mut node.pins[pin];
+            if pin.link != Some(link) {
+                // A feedback link starts with the input's own value.
+                (pin.link, pin.latch) = (Some(link), own);
+                node.is_touched = true;
+            }
+        }
+    }
+
+    pub fn edit(&mut self, random: &mut Random) {
+        let keys = self.keys();
+        let Some(key) = random.pick(&keys) else { return self.add(random) };
+        match random.below(100) {
+            0..20 => self.add(random),
+            20..60 => self.connect(random),
+            60..68 => self.disconnect(key, random),
+            68..72 if keys.len() > 4 => self.remove(key),
+            72..80 => {
+                let node = self.model.nodes.get_mut(&key).unwrap();
+                let is_sink = random.chance(40);
+                self.graph.set_sink(node.id, is_sink).unwrap();
+                let id = node.id;
+                node.is_sink = self.graph.structure.node(id.index1 - 1).is_sink;
+            }
+            80..83 => {
+                let node = self.model.nodes.get_mut(&key).unwrap();
+                self.graph.invalidate(node.id).unwrap();
+                node.is_touched = true;
+            }
+            _ => self.set(key, random),
+        }
+    }
+
+    fn disconnect(&mut self, key: usize, random: &mut Random) {
+        let node = self.model.nodes.get_mut(&key).unwrap();
+        if node.formula.is_none() || node.pins.is_empty() {
+            return;
+        }
+        let at = random.below(node.pins.len());
+        let outcome = self.graph.disconnect(node.id, at);
+        assert_eq!(outcome.is_ok(), node.pins[at].link.is_some());
+        if node.pins[at].link.take().is_some() {
+            node.is_touched = true;
+        }
+    }
+
+    fn remove(&mut self, key: usize) {
+        let removed = self.model.nodes.remove(&key).unwrap();
+        self.graph.remove(removed.id).unwrap();
+        for node in self.model.nodes.values_mut() {
+            for pin in &mut node.pins {
+                if pin.link.is_some_and(|link| link.source == key) {
+                    pin.link = None;
+                    node.is_touched = true;
+                }
+            }
+        }
+    }
+
+    fn set(&mut self, key: usize, random: &mut Random) {
+        let node = self.model.nodes.get_mut(&key).unwrap();
+        if node.pins.is_empty() {
+            return;
+        }
+        let at = random.below(node.pins.len());
+        let number = random.below(4) as u64;
+        let outcome = self.graph.set_input(node.id, at, value(number));
+        let pin = &mut node.pins[at];
+        assert_eq!(outcome.is_ok(), pin.link.is_none());
+        if outcome.is_ok() && pin.own != number {
+            pin.own = number;
+            node.is_touched = true;
+        }
+    }
+
+    /// Compares the sinks of the baked graph over some frames, in which no user input changes.
+    pub fn compare_baked(&mut self, random: &mut Random, executors: &[Executor], seed: u64) {
+        let share = random.below(3) * 20;
+        let baked = self.graph.bake(|_| random_share(seed, share));
+        let Baked { graph: mut baked, kept, removed } = baked.unwrap();
+        assert_eq!(kept.len() + removed.len(), self.graph.len(), "seed {seed}");
+        let runs: Vec<u64> = removed.iter().map(|&id| self.graph.runs(id).unwrap()).collect();
+        for frame in 0..4 {
+            self.tick.store(frame, Relaxed);
+            let evaluation = Evaluation { evaluator: random.pick(&EVALUATORS).unwrap(), ..Evaluation::default() };
+            let executor = &executors[random.below(executors.len())];
+            baked.evaluate(executor, evaluation).unwrap();
+            let now: Vec<u64> = removed.iter().map(|&id| self.graph.runs(id).unwrap()).collect();
+            assert_eq!(now, runs, "seed {seed}: a removed node ran");
+            self.model.evaluate(frame);
+            for node in self.model.nodes.values().filter(|node| node.is_sink) {
+                let new = kept.iter().find(|(old, _)| *old == node.id).expect("sinks are kept").1;
+                assert_eq!(baked.failure(new).unwrap().is_some(), node.is_broken, "seed {seed}, baked frame {frame}");
+                let number = baked.value(new, 0).unwrap().0[0];
+                assert_eq!(number, node.values[0], "seed {seed}, baked frame {frame}");
+            }
+        }
+    }
+
+    pub fn set_any(&mut self, random: &mut Random) {
+        if let Some(key) = random.pick(&self.keys()) {
+            self.set(key, random);
+        }
+    }
+
+    pub fn compare(&self, about: &str) {
+        for (key, node) in &self.model.nodes {
+            if node.frame != self.model.frame {
+                assert_eq!(self.graph.runs(node.id).unwrap(), node.runs, "{about}: node {key} ran without need");
+                continue;
+            }
+            let failure = self.graph.failure(node.id).unwrap();
+            assert_eq!(failure.is_some(), node.is_broken, "{about}: node {key}");
+            for output in 0..if node.formula.is_some() { 2 } else { 1 } {
+                let number = self.graph.value(node.id, output).unwrap().0[0];
+                assert_eq!(number, node.values[output], "{about}: output {output} of node {key}");
+            }
+            assert_eq!(self.graph.runs(node.id).unwrap(), node.runs, "{about}: runs of node {key}");
+        }
+        let broken = self.model.nodes.values().filter(|node| node.is_broken).count();
+        assert_eq!(self.graph.state.broken(), broken, "{about}");
+    }
+}
