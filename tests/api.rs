@@ -62,6 +62,7 @@ fn headers_give_a_complete_table() {
         "profile",
         "fingerprint",
         "store",
+        "graph",
     ]
     .map(|name| root().join(format!("include/hobgoblin/{name}.h")))
     .map(|path| std::fs::read_to_string(path).expect("a header can be read"))

@@ -29,6 +29,7 @@ const TOPICS: &[Topic] = &[
     topic("store", &["\"base.h\""]),
     topic("program_cache", &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\"", "\"store.h\""]),
     topic("pipeline", &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\"", "\"store.h\""]),
+    Topic { name: "graph", includes: &["\"base.h\"", "\"executor.h\""], before: "", after: GRAPH_AFTER },
 ];
 
 const fn topic(name: &'static str, includes: &'static [&'static str]) -> Topic {
@@ -92,6 +93,22 @@ static inline hob_str hob_str_from(const char *text) {
 #else
 #define HOB_STR(literal) ((hob_str)HOB_STR_INIT(literal))
 #endif
+"#;
+
+const GRAPH_AFTER: &str = r#"
+/// Makes a hob_value of a number.
+static inline hob_value hob_value_of_number(double number) {
+    hob_value value = {{0, 0}};
+    value.number = number;
+    return value;
+}
+
+/// Makes a hob_value of a pointer.
+static inline hob_value hob_value_of_pointer(void *pointer) {
+    hob_value value = {{0, 0}};
+    value.pointer = pointer;
+    return value;
+}
 "#;
 
 /// A source file of a header.
@@ -173,6 +190,7 @@ fn translate(topic: &Topic, sources: &[Source]) -> (Vec<String>, Vec<String>) {
         experimental.extend(some);
         config.export.include.extend(names_after(&source.text, "pub enum "));
         config.export.include.extend(names_after(&source.text, "pub struct hob_").iter().map(|n| format!("hob_{n}")));
+        config.export.include.extend(names_after(&source.text, "pub union "));
         let path = folder.join(format!("{}-{number}.rs", topic.name));
         fs::write(&path, text).expect("the temporary file can be written");
         builder = builder.with_src(path);
@@ -223,6 +241,7 @@ fn find(name: &str, sources: &[Source]) -> Option<(usize, usize)> {
     let forms = [
         format!("pub struct {name} "),
         format!("pub enum {name} "),
+        format!("pub union {name} "),
         format!("extern \"C\" fn {name}("),
         format!("pub const {name}:"),
     ];
@@ -282,7 +301,8 @@ fn polished(block: &str, name: &str, experimental: &[String], is_later: impl Fn(
 /// The line, without `struct` before types that are declared above it.
 fn without_tags(line: &str, is_later: &impl Fn(&str) -> bool) -> String {
     let (mut text, mut rest) = (String::new(), line);
-    while let Some(at) = rest.find("struct hob_").into_iter().chain(rest.find("enum hob_")).min() {
+    let tagged = |text: &str| ["struct hob_", "enum hob_", "union hob_"].iter().filter_map(|tag| text.find(tag)).min();
+    while let Some(at) = tagged(rest) {
         let (tag, after) = rest[at..].split_once(' ').expect("a space follows the tag");
         let name: String = after.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
         text += &rest[..at];

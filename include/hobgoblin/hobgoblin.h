@@ -14,5 +14,6 @@
 #include "store.h"
 #include "program_cache.h"
 #include "pipeline.h"
+#include "graph.h"
 
 #endif  // HOBGOBLIN_HOBGOBLIN_H

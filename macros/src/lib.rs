@@ -78,7 +78,8 @@ pub fn open_enum(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     enums::open_enum(item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
 }
 
-/// Declares the Rust value of a handle: `#[opaque(Value, tag = b"eightchr")]`.
+/// Declares the Rust value of a handle: `#[opaque(Value, tag = b"eightchr")]`. `busy = "…"` is the reason of every
+/// `HOB_RESULT_BUSY`, if one sentence fits all.
 #[proc_macro_attribute]
 pub fn opaque(attribute: TokenStream, item: TokenStream) -> TokenStream {
     opaque::expand(attribute.into(), item.into()).unwrap_or_else(|why| why.to_compile_error()).into()

@@ -20,6 +20,18 @@ impl<const N: usize> Text<N> {
         text
     }
 
+    /// Memory for a writer of C, who ends the text with NUL: call [`end_at_nul`](Self::end_at_nul) then. Empties the text.
+    pub fn spare(&mut self) -> &mut [u8; N] {
+        (self.bytes[0], self.len) = (0, 0);
+        &mut self.bytes
+    }
+
+    /// Takes over what was written to [`spare`](Self::spare): up to the first NUL, or to the first byte that is not UTF-8.
+    pub fn end_at_nul(&mut self) {
+        let len = self.bytes.iter().position(|&byte| byte == 0).unwrap_or(N);
+        self.len = std::str::from_utf8(&self.bytes[..len]).map_or_else(|why| why.valid_up_to(), str::len);
+    }
+
     /// The text as a string slice.
     pub fn as_str(&self) -> &str {
         // Only whole characters are ever appended, so the bytes are UTF-8; the fallback keeps this free of panics.
@@ -87,6 +99,19 @@ mod tests {
         assert_eq!(Text::<5>::format(format_args!("abcdé")).as_str(), "abcd");
         assert_eq!(Text::<6>::format(format_args!("abcdé")).as_str(), "abcdé");
         assert_eq!(Text::<3>::format(format_args!("{}{}", "ééé", "x")).as_str(), "é");
+    }
+
+    #[test]
+    fn text_of_c_ends_at_its_nul_or_at_its_first_invalid_byte() {
+        let mut text = Text::<4>::EMPTY;
+        for (written, expected) in [("ab\0d", "ab"), ("abcd", "abcd"), ("\0bcd", "")] {
+            text.spare().copy_from_slice(written.as_bytes());
+            text.end_at_nul();
+            assert_eq!(text.as_str(), expected);
+        }
+        text.spare().copy_from_slice(&[b'a', 0xc3, 0, 0]);
+        text.end_at_nul();
+        assert_eq!(text.as_str(), "a");
     }
 
     #[test]

@@ -47,6 +47,8 @@ mod executor;
 mod fingerprint;
 #[cfg(feature = "goblin")]
 mod goblin;
+#[cfg(feature = "graph")]
+mod graph;
 #[cfg(feature = "goblin")]
 mod knapsack;
 #[cfg(feature = "pipeline")]

@@ -334,7 +334,8 @@ impl Reader<'_> {
 
     fn type_definition(&mut self) {
         let is_enum = self.is_word("enum");
-        if !is_enum && !self.is_word("struct") {
+        // A union is a struct whose fields have the same place.
+        if !is_enum && !self.is_word("struct") && !self.is_word("union") {
             let (name, of) = self.named_type();
             // A typedef of an array is a static assertion of C99.
             if self.is_sign('[') {

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 /// Features of the library that the harness links.
 pub const HARNESS_FEATURES: [&str; 2] =
-    ["--features", "host-allocator,fault-injection,executor,program_cache,pipeline"];
+    ["--features", "host-allocator,fault-injection,executor,program_cache,pipeline,graph"];
 
 /// Reports that a test cannot run on this machine, or fails if every test is required.
 pub fn skip(reason: &str) {

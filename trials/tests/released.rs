@@ -11,7 +11,7 @@ use hobgoblin_tests::cpp::{build_library, is_installed, output, run};
 /// The size limit of the stripped release library in bytes, by features.
 const MOST_BYTES: [(&str, u64); 2] = [("goblin", 1000 * 1000), (EVERYTHING, 3 * 1000 * 1000)];
 /// All subsystems.
-const EVERYTHING: &str = "balance,executor,goblin,program_cache,pipeline";
+const EVERYTHING: &str = "balance,executor,goblin,program_cache,pipeline,graph";
 
 /// The symbols that the library exports. Names of symbol versions are not included.
 fn exported(library: &Path) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! The floating-point environment. Rust code runs in the default one, the host's callbacks run in the host's.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 /// The floating-point control register: rounding, traps, denormals. The flags of past exceptions are not restored: a
 /// call may raise them, as any function of the C library may.
 #[derive(Clone, Copy)]
@@ -18,6 +20,11 @@ impl Register {
         }
     }
 
+    /// Whether a floating-point exception stops the program.
+    pub fn has_traps(self) -> bool {
+        (self.0 ^ Self::DEFAULT.0) & Self::TRAPS != 0
+    }
+
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub fn read() -> Self {
         Self::DEFAULT
@@ -31,6 +38,8 @@ impl Register {
 impl Register {
     /// All exceptions masked, round to nearest, denormals kept.
     pub const DEFAULT: Self = Self(0x1f80);
+    /// Bits that mask exceptions.
+    const TRAPS: usize = 0x1f80;
 
     /// Bits 0 to 5 are the flags of past exceptions.
     fn controls_as(self, other: Self) -> bool {
@@ -59,6 +68,8 @@ impl Register {
 #[cfg(not(target_arch = "x86_64"))]
 impl Register {
     pub const DEFAULT: Self = Self(0);
+    /// Bits that enable traps, of AArch64.
+    const TRAPS: usize = 0x9f00;
 
     fn controls_as(self, other: Self) -> bool {
         self.0 == other.0
@@ -77,5 +88,24 @@ impl Register {
     pub fn write(self) {
         // SAFETY: the value is 0 or was read from FPCR.
         unsafe { std::arch::asm!("msr fpcr, {}", in(reg) self.0, options(nostack, preserves_flags)) };
+    }
+}
+
+/// A register that one thread sets for others.
+pub struct SharedRegister(AtomicUsize);
+
+impl Default for SharedRegister {
+    fn default() -> Self {
+        Self(AtomicUsize::new(Register::DEFAULT.0))
+    }
+}
+
+impl SharedRegister {
+    pub fn set(&self, register: Register) {
+        self.0.store(register.0, Relaxed);
+    }
+
+    pub fn get(&self) -> Register {
+        Register(self.0.load(Relaxed))
     }
 }

@@ -211,13 +211,26 @@ pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
     }
     // SAFETY: as above.
     unsafe { (*thread).inside = 0 };
+    let mut own = Register::DEFAULT;
     if !environment.is_default() {
+        own = Register::read();
         environment.write();
     }
     let answer = callback();
     // SAFETY: as above; the host returns on the thread that called it.
     unsafe { (*thread).inside = inside };
     // Also corrects a change by the host.
+    own.restore();
+    answer
+}
+
+/// Runs library code in the host's environment, because it calls too many host functions to switch for each of them.
+/// The code must tolerate every rounding and flushing, and no traps. If it unwinds, the guard restores the host's
+/// environment as always.
+#[cfg(feature = "graph")]
+pub fn in_host_environment<R>(work: impl FnOnce() -> R) -> R {
+    host_environment().restore();
+    let answer = work();
     Register::DEFAULT.restore();
     answer
 }

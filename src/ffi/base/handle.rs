@@ -30,6 +30,8 @@ pub trait Opaque {
     const NAME: &'static str;
     /// The first eight bytes of every live handle of this type.
     const TAG: [u8; 8];
+    /// The reason of every `HOB_RESULT_BUSY`, if one sentence fits all.
+    const BUSY: Option<&'static str> = None;
     /// Work at the end of every exclusive call, while the handle is still held.
     fn after(_held: &Held<'_, Self::Value>) {}
 }
@@ -145,9 +147,22 @@ fn dead_handle(what: &str, name: &str) -> Error {
     error!(InvalidArgument, "{what} is not a live {name}: it was destroyed, or is a handle of another type")
 }
 
-#[cold]
-fn busy(name: &str, why: &str) -> Error {
-    error!(Busy, "{name} is busy: {why}")
+/// What messages say about a type of handle.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    busy: Option<&'static str>,
+}
+
+impl Kind {
+    const fn of<O: Opaque>() -> Self {
+        Self { name: O::NAME, busy: O::BUSY }
+    }
+
+    #[cold]
+    fn busy(self, why: &str) -> Error {
+        error!(Busy, "{} is busy: {}", self.name, self.busy.unwrap_or(why))
+    }
 }
 
 /// A handle's value during an exclusive call.
@@ -189,7 +204,7 @@ pub unsafe fn exclusive<O: Opaque, R>(
         Ok(block) => block,
         Err(error) => return Err(guard::report(&error)),
     };
-    block.gate.enter(O::NAME)?;
+    block.gate.enter(Kind::of::<O>())?;
     let caught = guard::catch(|| {
         let held = Held { gate: &block.gate, value: &block.value };
         let answer = body(&held);
@@ -224,10 +239,10 @@ pub unsafe fn exclusive_or<O: Opaque, R>(
 
 impl Gate {
     /// Begins an exclusive call.
-    fn enter(&self, name: &str) -> std::result::Result<(), hob_result> {
+    fn enter(&self, kind: Kind) -> std::result::Result<(), hob_result> {
         let me = guard::thread_token();
         if let Err(owner) = self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
-            return Err(guard::report(&occupied(name, owner == me)));
+            return Err(guard::report(&occupied(kind, owner == me)));
         }
         if self.poisoned.load(Ordering::Relaxed) {
             // SAFETY: this thread owns the handle.
@@ -251,19 +266,18 @@ impl Gate {
     }
 
     /// Checks that a const call may read the value now.
-    fn check_readable(&self, name: &str) -> Result<()> {
+    fn check_readable(&self, kind: Kind) -> Result<()> {
         let owner = self.owner.load(Ordering::Acquire);
-        if owner == 0 { Ok(()) } else { self.check_own(name, owner) }
+        if owner == 0 { Ok(()) } else { self.check_own(kind, owner) }
     }
 
     #[cold]
-    fn check_own(&self, name: &str, owner: usize) -> Result<()> {
+    fn check_own(&self, kind: Kind, owner: usize) -> Result<()> {
         if owner != guard::thread_token() {
-            return Err(busy(name, "another thread is inside a call that changes it"));
+            return Err(kind.busy("another thread is inside a call that changes it"));
         }
         if self.borrowed.get() {
-            return Err(busy(
-                name,
+            return Err(kind.busy(
                 "this call comes from a hook (log, clock, zone, allocator) or from a recording's write, which run inside it",
             ));
         }
@@ -272,15 +286,12 @@ impl Gate {
 }
 
 #[cold]
-fn occupied(name: &str, is_own: bool) -> Error {
-    busy(
-        name,
-        if is_own {
-            "this call comes from inside one of its own callbacks, where only const functions work"
-        } else {
-            "another thread is inside a call on it; calls that take it non-const must not overlap"
-        },
-    )
+fn occupied(kind: Kind, is_own: bool) -> Error {
+    kind.busy(if is_own {
+        "this call comes from inside one of its own callbacks, where only const functions work"
+    } else {
+        "another thread is inside a call on it; calls that take it non-const must not overlap"
+    })
 }
 
 /// Runs a const call on a handle.
@@ -340,7 +351,7 @@ impl<O: Opaque> Handle<'_, O> {
 
     /// Reads the value as a const call.
     pub fn read<R>(self, body: impl FnOnce(&O::Value) -> Result<R>) -> Result<R> {
-        self.block.gate.check_readable(O::NAME)?;
+        self.block.gate.check_readable(Kind::of::<O>())?;
         // SAFETY: there is no mutable reference. `borrowed` is false, so an exclusive call of this thread holds none.
         // An exclusive call of another thread would break the header's contract.
         body(unsafe { &*self.block.value.get() })
@@ -364,7 +375,7 @@ impl<O: Opaque> Handle<'_, O> {
                 self.block.gate.doomed.set(true);
                 Ok(())
             }
-            _ => Err(busy(O::NAME, "another thread is inside a call on it: destroy it after that call")),
+            _ => Err(Kind::of::<O>().busy("another thread is inside a call on it: destroy it after that call")),
         }
     }
 }

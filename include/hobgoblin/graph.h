@@ -1,0 +1,577 @@
+// hobgoblin/graph.h: Experimental: Dataflow graphs, which evaluate only what changed.
+//
+//     // hob_verdict multiply(void *user_data, hob_node_call *call) {
+//     //     call->outputs[0].number = call->inputs[0].number * call->inputs[1].number;
+//     //     return HOB_VERDICT_DONE;
+//     // }
+//     hob_graph *graph = NULL;
+//     if (hob_graph_create(NULL, &graph) != HOB_RESULT_OK) fail(hob_last_error());
+//
+//     hob_node_desc desc = HOB_NODE_DESC_INIT;
+//     desc.node_class = HOB_NODE_CLASS_INPUT;           /* its value is set by the host */
+//     desc.output_count = 1;
+//     hob_node_id speed, product;
+//     hob_graph_add_node(graph, &desc, &speed);
+//
+//     desc.node_class = HOB_NODE_CLASS_PURE;            /* it runs only after a change of an input */
+//     desc.evaluate = multiply;
+//     desc.input_count = 2;
+//     desc.flags = HOB_NODE_SINK;                       /* its value is wanted in every frame */
+//     hob_graph_add_node(graph, &desc, &product);
+//     hob_graph_connect(graph, speed, 0, product, 0);
+//     hob_graph_connect(graph, speed, 0, product, 1);
+//
+//     /* once a frame: */
+//     hob_value value = hob_value_of_number(3);
+//     hob_graph_set_input(graph, speed, 0, &value);
+//     if (hob_graph_evaluate(graph, NULL, NULL, NULL) != HOB_RESULT_OK) fail(hob_last_error());
+//     hob_graph_get_value(graph, product, 0, &value);   /* value.number is 9 */
+//
+// Terms:
+// - Node: a function of the host with input and output pins. A pin is numbered from 0 on each side.
+// - Link: an output that an input reads. An output may have many links, an input has at most one.
+// - Sink: a node that is wanted in every frame. Nodes that no sink depends on do not run.
+// - Class: what the outputs depend on, beside the inputs.
+// - Cut-off: the rule that decides whether an output changed. Dependants run only after a change.
+// - Lazy input: an input whose source is evaluated only if the node asks for it.
+// - Feedback link: a link that carries the value of the last frame. It may close a cycle.
+// - Frame: one complete evaluation.
+//
+// docs/graph.md has the details.
+//
+// Generated from src/ffi/graph; do not edit. MIT OR Apache-2.0.
+
+#ifndef HOBGOBLIN_GRAPH_H
+#define HOBGOBLIN_GRAPH_H
+
+#include "base.h"
+#include "executor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Experimental: Ids and values ------------------------------------------------------------------------------------
+
+/// A node of a graph.
+/// All zero is no node.
+typedef struct hob_node_id {
+    /// Its place, from 1 on; 0 is no node.
+    uint32_t index1;
+    /// Distinguishes it from earlier nodes at that place.
+    uint32_t generation;
+} hob_node_id;
+
+/// A value between nodes: 16 bytes whose meaning is the host's.
+/// Larger data is a handle of the host in these bytes. All 16 bytes count: set those that are not used to 0, as
+/// `hob_value value = {{0}};` and hob_value_of_number do.
+typedef union hob_value {
+    /// Two numbers.
+    double numbers[2];
+    /// One number: the first of `numbers`.
+    double number;
+    /// Four numbers of single precision.
+    float vector[4];
+    /// An integer.
+    int64_t integer;
+    /// Two words. HOB_CUTOFF_GENERATION compares the second one.
+    uint64_t words[2];
+    /// A pointer of the host.
+    void *pointer;
+    /// All bytes.
+    uint8_t bytes[16];
+} hob_value;
+
+// ---- Experimental: Nodes ---------------------------------------------------------------------------------------------
+
+/// What the outputs of a node depend on, beside its inputs.
+typedef enum hob_node_class {
+    /// Anything, such as the time or a device: it runs in every frame in which a sink depends on it. The default,
+    /// because the opposite mistake gives wrong values.
+    HOB_NODE_CLASS_VOLATILE = 0,
+    /// Nothing: it runs only after a change of an input.
+    HOB_NODE_CLASS_PURE = 1,
+    /// Nothing, and it has no changing inputs: it runs once.
+    HOB_NODE_CLASS_CONSTANT = 2,
+    /// What the host sets with hob_graph_set_input. It has outputs only, and no `evaluate`.
+    HOB_NODE_CLASS_INPUT = 3,
+    /// Nothing, and it has an effect outside of the graph: it is always a sink.
+    HOB_NODE_CLASS_EFFECT = 4,
+} hob_node_class;
+
+/// When an output counts as changed after its node ran.
+typedef enum hob_cutoff {
+    /// Its 16 bytes differ.
+    HOB_CUTOFF_BYTES = 0,
+    /// `words[1]` differs: a generation that the node counts up.
+    HOB_CUTOFF_GENERATION = 1,
+    /// `number` differs by more than hob_node_output.epsilon, or the other 8 bytes differ. NaN equals NaN.
+    HOB_CUTOFF_EPSILON = 2,
+    /// Its bytes differ, and hob_node_desc.is_equal returns 0.
+    HOB_CUTOFF_CALLBACK = 3,
+    /// After every run.
+    HOB_CUTOFF_NEVER = 4,
+} hob_cutoff;
+
+/// The result of hob_node_desc.evaluate. Another number counts as failed.
+typedef enum hob_verdict {
+    /// The outputs are written.
+    HOB_VERDICT_DONE = 0,
+    /// The node needs the lazy inputs in hob_node_call.need. It is called again when they are up to date.
+    HOB_VERDICT_NEED = 1,
+    /// It failed. Its outputs keep their values, and nodes that depend on it do not run.
+    HOB_VERDICT_FAILED = 2,
+} hob_verdict;
+
+/// hob_node_input.flags: evaluate the source only if the node asks for it. For the first 64 inputs of a node.
+#define HOB_NODE_INPUT_LAZY 1
+
+/// hob_node_input.flags: after a failure of the source, read its last good value.
+/// Without it the node does not run until the source recovers.
+#define HOB_NODE_INPUT_HOLD 2
+
+/// hob_node_output.flags: the value is a handle of the host that the graph owns.
+/// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A value
+/// of 16 zero bytes is no handle.
+#define HOB_NODE_OUTPUT_OWNED 1
+
+/// hob_node_desc.flags: the node is a sink. See hob_graph_set_sink.
+#define HOB_NODE_SINK 1
+
+/// An input pin.
+typedef struct hob_node_input {
+    /// HOB_NODE_INPUT_ bits. Default 0.
+    uint32_t flags;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Its value without a link. Default: all zero.
+    hob_value value;
+} hob_node_input;
+
+/// An output pin.
+typedef struct hob_node_output {
+    /// When it counts as changed. Default HOB_CUTOFF_BYTES.
+    hob_cutoff cutoff;
+    /// HOB_NODE_OUTPUT_ bits. Default 0.
+    uint32_t flags;
+    /// For HOB_CUTOFF_EPSILON: the largest difference that is no change. At least 0.
+    double epsilon;
+    /// Its value before the first run. Default: all zero.
+    hob_value value;
+} hob_node_output;
+
+/// What a node sees while it runs: the argument of hob_node_desc.evaluate.
+/// All pointers are valid during the call.
+typedef struct hob_node_call {
+    /// sizeof(hob_node_call) of the library.
+    uint32_t struct_size;
+    /// Number of inputs.
+    uint32_t input_count;
+    /// The values of the inputs. A lazy input that is not in `available` may have an old value.
+    const hob_value *inputs;
+    /// The values of the outputs, which the node overwrites. At first those of the last run.
+    /// Write owned handles only before HOB_VERDICT_DONE: after another verdict they are not released.
+    hob_value *outputs;
+    /// Number of outputs.
+    uint32_t output_count;
+    /// Bytes of `message`.
+    uint32_t message_capacity;
+    /// The lazy inputs that are up to date: bit i for input i.
+    uint64_t available;
+    /// For HOB_VERDICT_NEED: the lazy inputs that are wanted, bit i for input i. At first 0.
+    uint64_t need;
+    /// For HOB_VERDICT_FAILED: write the reason here, ended by NUL. At first empty.
+    char *message;
+} hob_node_call;
+
+/// Parameters of a node.
+typedef struct hob_node_desc {
+    /// sizeof(hob_node_desc).
+    uint32_t struct_size;
+    /// What its outputs depend on, beside its inputs. Default HOB_NODE_CLASS_VOLATILE.
+    hob_node_class node_class;
+    /// A name for messages. Default empty: messages show its number.
+    hob_str name;
+    /// Computes the outputs from the inputs. Must be set, except for HOB_NODE_CLASS_INPUT, which has none.
+    /// Runs inside hob_graph_evaluate: on its thread, and on threads of its executor. A node runs on one thread at a
+    /// time, but several nodes may run at once. It must not call its own graph, except hob_graph_cancel.
+    hob_verdict (*evaluate)(void *user_data, hob_node_call *call);
+    /// Passed to the callbacks.
+    void *user_data;
+    /// Called exactly once, when the node is removed or its graph is destroyed, after all other callbacks. May be NULL.
+    void (*release)(void *user_data);
+    /// For HOB_CUTOFF_CALLBACK: not 0 if the new value counts as equal to the old one. Runs as `evaluate` does.
+    uint32_t (*is_equal)(void *user_data,
+                         uint32_t output,
+                         const hob_value *old_value,
+                         const hob_value *new_value);
+    /// For HOB_NODE_OUTPUT_OWNED: releases a handle. Runs as `evaluate` does, and in hob_graph_remove_node and
+    /// hob_graph_destroy.
+    void (*release_value)(void *user_data, uint32_t output, const hob_value *value);
+    /// The inputs; copied. NULL: `input_count` inputs with the defaults of hob_node_input.
+    const hob_node_input *inputs;
+    /// Bytes from one input to the next: sizeof(hob_node_input). Default 0: its first released size.
+    size_t input_stride;
+    /// Number of inputs. At most 65535 with the outputs.
+    size_t input_count;
+    /// The outputs; copied. NULL: `output_count` outputs with the defaults of hob_node_output.
+    const hob_node_output *outputs;
+    /// Bytes from one output to the next: sizeof(hob_node_output). Default 0: its first released size.
+    size_t output_stride;
+    /// Number of outputs.
+    size_t output_count;
+    /// HOB_NODE_SINK, or 0. Default 0.
+    uint32_t flags;
+    /// Must be 0.
+    uint32_t reserved;
+} hob_node_desc;
+
+// ---- Experimental: Create and destroy --------------------------------------------------------------------------------
+
+/// A graph.
+/// A handle: see "Handles" in base.h.
+typedef struct hob_graph hob_graph;
+
+/// Parameters of a graph.
+typedef struct hob_graph_desc {
+    /// sizeof(hob_graph_desc).
+    uint32_t struct_size;
+    /// Limit of the nodes. Default 0: no limit.
+    uint32_t max_nodes;
+} hob_graph_desc;
+
+/// Creates an empty graph.
+/// `desc` may be NULL: defaults. On success `*out_graph` is the caller's to destroy.
+///
+///     hob_graph *graph = NULL;
+///     if (hob_graph_create(NULL, &graph) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// Threads: any.
+HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_graph_create(const hob_graph_desc *desc, hob_graph **out_graph);
+
+/// Destroys a graph with its nodes; NULL is allowed.
+/// Owned values are released, then each node's `user_data`. Unlike other handles, it is not destroyed inside its own
+/// callbacks: the call does nothing there, and hob_last_error says so. Threads: no call on it may run on another
+/// thread.
+HOB_EXPERIMENTAL_API void hob_graph_destroy(hob_graph *graph);
+
+// ---- Experimental: Nodes and links -----------------------------------------------------------------------------------
+
+/// Adds a node.
+/// On success `*out_node` is its id, and `user_data` belongs to the graph.
+///
+///     hob_node_desc desc = HOB_NODE_DESC_INIT;
+///     desc.name = HOB_STR("blur");
+///     desc.node_class = HOB_NODE_CLASS_PURE;
+///     desc.evaluate = blur;
+///     desc.user_data = settings;
+///     desc.input_count = desc.output_count = 1;
+///     if (hob_graph_add_node(graph, &desc, &node) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// HOB_RESULT_LIMIT_EXCEEDED: too many nodes or pins. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_add_node(hob_graph *graph, const hob_node_desc *desc, hob_node_id *out_node);
+
+/// Removes a node and its links.
+/// Inputs that read it have their values without a link again. Releases owned values, then `user_data`.
+/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive. Callbacks: `release_value` and `release`.
+HOB_EXPERIMENTAL_API hob_result hob_graph_remove_node(hob_graph *graph, hob_node_id node);
+
+/// Links an output of `source` to an input of `target`.
+/// Replaces the input's earlier link. `output` and `input` are numbered from 0.
+///
+/// HOB_RESULT_INVALID_ARGUMENT: there is no such pin, `target` is of HOB_NODE_CLASS_INPUT, or the link would close a
+/// cycle. hob_last_error then names the nodes of the cycle. HOB_RESULT_NOT_FOUND: there is no such node.
+/// Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_connect(
+    hob_graph *graph, hob_node_id source, uint32_t output, hob_node_id target, uint32_t input);
+
+/// Links an output of `source` to an input of `target`, which reads the value of the last frame.
+/// Such a link may close a cycle. In the first frame the input has hob_node_output.value of the output. `source` is
+/// evaluated in every frame. Parameters and errors as for hob_graph_connect, and HOB_RESULT_UNSUPPORTED: the output is
+/// owned. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_connect_feedback(
+    hob_graph *graph, hob_node_id source, uint32_t output, hob_node_id target, uint32_t input);
+
+/// Removes the link of an input, which has its value without a link again.
+/// HOB_RESULT_NOT_FOUND: the input has no link, or there is no such node. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_disconnect(hob_graph *graph, hob_node_id node, uint32_t input);
+
+/// Sets whether a node is wanted in every frame: 1 or 0.
+/// Nodes of HOB_NODE_CLASS_EFFECT are always. HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_set_sink(hob_graph *graph, hob_node_id node, uint32_t is_sink);
+
+// ---- Experimental: The frame -----------------------------------------------------------------------------------------
+
+/// Sets an output of a node of HOB_NODE_CLASS_INPUT, or the value of another node's input without a link.
+/// `input` is its number. An equal value is no change. Such an edit keeps the plan of the graph.
+///
+///     hob_value value = hob_value_of_number(seconds);
+///     hob_graph_set_input(graph, time, 0, &value);
+///
+/// HOB_RESULT_INVALID_ARGUMENT: the input has a link, or there is no such pin. HOB_RESULT_NOT_FOUND: there is no such
+/// node. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_set_input(
+    hob_graph *graph, hob_node_id node, uint32_t input, const hob_value *value);
+
+/// Lets a node run in the next frame in which it is wanted, as if an input had changed.
+/// For instance after a change of the data behind its `user_data`. HOB_RESULT_NOT_FOUND: there is no such node.
+/// Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_invalidate(hob_graph *graph, hob_node_id node);
+
+/// How an evaluation finds the nodes to run. All evaluators give the same values and run the same nodes.
+typedef enum hob_evaluator {
+    /// The fitting one: HOB_EVALUATOR_LAZY in the first frames after an edit, then another.
+    HOB_EVALUATOR_AUTO = 0,
+    /// Recursion from the sinks. It serves at once after an edit.
+    HOB_EVALUATOR_LAZY = 1,
+    /// A list of all nodes that sinks depend on.
+    HOB_EVALUATOR_LIST = 2,
+    /// The set of the nodes that changed. The fastest on one thread.
+    HOB_EVALUATOR_BITSET = 3,
+    /// As HOB_EVALUATOR_BITSET, on the threads of the executor: nodes that take long enough run at the same time.
+    HOB_EVALUATOR_PARALLEL = 4,
+} hob_evaluator;
+
+/// Parameters of an evaluation.
+typedef struct hob_evaluation_desc {
+    /// sizeof(hob_evaluation_desc).
+    uint32_t struct_size;
+    /// Default HOB_EVALUATOR_AUTO.
+    hob_evaluator evaluator;
+    /// Limit of the nodes that run. The next evaluation goes on with the frame. Default 0: no limit.
+    uint64_t node_limit;
+} hob_evaluation_desc;
+
+/// What an evaluation did.
+/// An answer: set struct_size, or begin with HOB_EVALUATION_SUMMARY_INIT.
+typedef struct hob_evaluation_summary {
+    /// sizeof(hob_evaluation_summary).
+    uint32_t struct_size;
+    /// 1: all sinks are up to date. 0: it was cancelled or reached its limit, and the next evaluation goes on.
+    uint32_t is_complete;
+    /// The evaluator that was used.
+    hob_evaluator evaluator;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Nodes that ran, failed ones included.
+    uint64_t runs;
+    /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
+    uint64_t requests;
+    /// Nodes that have failed, or do not run because of one that has.
+    uint64_t broken;
+    /// Inputs that HOB_EVALUATOR_LAZY examined.
+    uint64_t examined_inputs;
+} hob_evaluation_summary;
+
+/// Brings all sinks up to date: one frame.
+/// `executor` may be NULL: only this thread runs nodes. `desc` may be NULL: defaults. `out_summary` may be NULL.
+///
+///     hob_evaluation_summary summary = HOB_EVALUATION_SUMMARY_INIT;
+///     if (hob_graph_evaluate(graph, executor, NULL, &summary) != HOB_RESULT_OK) fail(hob_last_error());
+///     if (summary.broken > 0) report_failures();
+///
+/// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. Does not allocate, apart from the first frames
+/// after an edit and after a change of the executor.
+///
+/// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of the
+/// executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel return
+/// HOB_RESULT_BUSY.
+HOB_EXPERIMENTAL_API hob_result hob_graph_evaluate(
+    hob_graph *graph, const hob_executor *executor, const hob_evaluation_desc *desc,
+    hob_evaluation_summary *out_summary);
+
+/// Ends the running evaluation before its next node, or else the next evaluation before its first one.
+/// The evaluation after it goes on with the frame. Threads: any, also inside nodes.
+HOB_EXPERIMENTAL_API hob_result hob_graph_cancel(const hob_graph *graph);
+
+/// Gets the value of an output after the last evaluation.
+/// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node.
+/// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_value(
+    const hob_graph *graph, hob_node_id node, uint32_t output, hob_value *out_value);
+
+// ---- Experimental: Failures ------------------------------------------------------------------------------------------
+
+/// Gets the reason of a node's failure, without a NUL.
+/// `*out_source` receives the node that failed: this one, or one that it depends on. `out_source` may be NULL. Without
+/// a failure, the text is empty and `*out_source` is all zero.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_failure(
+    const hob_graph *graph, hob_node_id node, char *buffer, size_t capacity, size_t *out_size, hob_node_id *out_source);
+
+/// Gets the nodes from a broken node to the one that failed, both included.
+/// `*out_count` receives their number, 0 without a failure. `nodes` NULL asks only for that. `node_stride` is
+/// sizeof(hob_node_id). If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND:
+/// there is no such node. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_failure_path(
+    const hob_graph *graph, hob_node_id node, hob_node_id *nodes, size_t node_stride, size_t capacity,
+    size_t *out_count);
+
+// ---- Experimental: Reasons -------------------------------------------------------------------------------------------
+
+/// Why a node ran in the last evaluation, or did not.
+typedef enum hob_why_kind {
+    /// It did not run: no input changed.
+    HOB_WHY_KIND_NO_CHANGE = 0,
+    /// It did not run: no sink depends on it.
+    HOB_WHY_KIND_NO_SINK = 1,
+    /// It did not run: sinks depend on it only through `input` of `node`, which is lazy and was not asked for.
+    HOB_WHY_KIND_NOT_ASKED = 2,
+    /// It did not run: it depends on `node`, which failed.
+    HOB_WHY_KIND_BROKEN = 3,
+    /// It did not run: the evaluation ended before.
+    HOB_WHY_KIND_WAITS = 4,
+    /// It ran: it is volatile.
+    HOB_WHY_KIND_VOLATILE = 5,
+    /// It ran: its `input` changed.
+    HOB_WHY_KIND_CHANGED = 6,
+    /// It ran: it was new, edited, set or invalidated.
+    HOB_WHY_KIND_EDITED = 7,
+} hob_why_kind;
+
+/// Why a node ran or did not.
+/// An answer: set struct_size, or begin with HOB_WHY_INIT.
+typedef struct hob_why {
+    /// sizeof(hob_why).
+    uint32_t struct_size;
+    /// The kind of reason.
+    hob_why_kind kind;
+    /// Another node, for kinds that name one. Otherwise all zero.
+    hob_node_id node;
+    /// An input, for kinds that name one. Otherwise 0.
+    uint32_t input;
+    /// Must be 0.
+    uint32_t reserved;
+} hob_why;
+
+/// Gets why a node ran in the last evaluation, or did not.
+/// May examine all nodes that depend on it. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_why(const hob_graph *graph, hob_node_id node, hob_why *out_why);
+
+/// Gets the sentence of hob_graph_get_why, without a NUL.
+/// For instance: "data" did not run: input 0 of "builder" is lazy, and was not asked for.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_why_text(
+    const hob_graph *graph, hob_node_id node, char *buffer, size_t capacity, size_t *out_size);
+
+// ---- Experimental: Statistics ----------------------------------------------------------------------------------------
+
+/// Counts of a graph since it was created.
+/// An answer: set struct_size, or begin with HOB_GRAPH_STATISTICS_INIT.
+typedef struct hob_graph_statistics {
+    /// sizeof(hob_graph_statistics).
+    uint32_t struct_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Nodes now.
+    uint64_t nodes;
+    /// Links now, feedback links included.
+    uint64_t links;
+    /// Evaluations.
+    uint64_t evaluations;
+    /// Complete frames.
+    uint64_t frames;
+    /// Runs of nodes, without those that ended with HOB_VERDICT_NEED.
+    uint64_t runs;
+    /// Runs that ended with HOB_VERDICT_NEED.
+    uint64_t requests;
+    /// Blocks of nodes that were given to an executor.
+    uint64_t blocks;
+    /// Bytes of memory held, without what values and `user_data` refer to.
+    uint64_t memory_used;
+} hob_graph_statistics;
+
+/// Gets the counts of a graph.
+/// Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_statistics(const hob_graph *graph, hob_graph_statistics *out_statistics);
+
+/// Gets the number of a node's runs, without those that ended with HOB_VERDICT_NEED.
+/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, hob_node_id node, uint64_t *out_runs);
+
+// ---- Initialisers ----------------------------------------------------------------------------------------------------
+//
+// HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
+// hob_x_init does the same for other languages: `size` is sizeof(hob_x).
+
+HOB_EXPERIMENTAL_API hob_result hob_node_call_init(hob_node_call *value, uint32_t size);
+static inline hob_node_call hob_node_call_default(void) {
+    hob_node_call value;
+    (void)hob_node_call_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_NODE_CALL_INIT (hob_node_call_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_node_desc_init(hob_node_desc *value, uint32_t size);
+static inline hob_node_desc hob_node_desc_default(void) {
+    hob_node_desc value;
+    (void)hob_node_desc_init(&value, (uint32_t)sizeof(value));
+    value.input_stride = sizeof(hob_node_input);
+    value.output_stride = sizeof(hob_node_output);
+    return value;
+}
+#define HOB_NODE_DESC_INIT (hob_node_desc_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_graph_desc_init(hob_graph_desc *value, uint32_t size);
+static inline hob_graph_desc hob_graph_desc_default(void) {
+    hob_graph_desc value;
+    (void)hob_graph_desc_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_GRAPH_DESC_INIT (hob_graph_desc_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_evaluation_desc_init(hob_evaluation_desc *value, uint32_t size);
+static inline hob_evaluation_desc hob_evaluation_desc_default(void) {
+    hob_evaluation_desc value;
+    (void)hob_evaluation_desc_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_EVALUATION_DESC_INIT (hob_evaluation_desc_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_evaluation_summary_init(hob_evaluation_summary *value, uint32_t size);
+static inline hob_evaluation_summary hob_evaluation_summary_default(void) {
+    hob_evaluation_summary value;
+    (void)hob_evaluation_summary_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_EVALUATION_SUMMARY_INIT (hob_evaluation_summary_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_why_init(hob_why *value, uint32_t size);
+static inline hob_why hob_why_default(void) {
+    hob_why value;
+    (void)hob_why_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_WHY_INIT (hob_why_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_graph_statistics_init(hob_graph_statistics *value, uint32_t size);
+static inline hob_graph_statistics hob_graph_statistics_default(void) {
+    hob_graph_statistics value;
+    (void)hob_graph_statistics_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_GRAPH_STATISTICS_INIT (hob_graph_statistics_default())
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+/// Makes a hob_value of a number.
+static inline hob_value hob_value_of_number(double number) {
+    hob_value value = {{0, 0}};
+    value.number = number;
+    return value;
+}
+
+/// Makes a hob_value of a pointer.
+static inline hob_value hob_value_of_pointer(void *pointer) {
+    hob_value value = {{0, 0}};
+    value.pointer = pointer;
+    return value;
+}
+
+#endif  // HOBGOBLIN_GRAPH_H

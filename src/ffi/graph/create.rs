@@ -1,0 +1,94 @@
+//! The handle: create and destroy.
+
+use hobgoblin_macros::{entry, opaque, versioned};
+
+use super::host_node::{Calls, HostNode};
+use crate::base::{Result, Shared, fault_point};
+use crate::executor::Executor;
+use crate::ffi::base::handle;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::graph::{Canceller, Evaluation, Graph, Summary};
+
+// == Experimental: Create and destroy ==
+
+/// A graph.
+/// A handle: see "Handles" in base.h.
+#[opaque(GraphCell, tag = b"hobgraph", published = Canceller,
+    busy = "an evaluation or an edit is running, on another thread or around this callback; wait until it has returned")]
+pub struct hob_graph {
+    _private: [u8; 0],
+}
+
+/// A graph, and what its statistics count.
+pub struct GraphCell {
+    pub graph: Graph<HostNode>,
+    pub calls: Shared<Calls>,
+    pub max_nodes: usize,
+    pub totals: Totals,
+}
+
+/// Sums over all evaluations.
+#[derive(Clone, Copy, Default)]
+pub struct Totals {
+    pub evaluations: u64,
+    pub frames: u64,
+    pub runs: u64,
+    pub requests: u64,
+}
+
+impl GraphCell {
+    pub fn evaluate(&mut self, executor: &Executor, evaluation: Evaluation) -> Result<Summary> {
+        let Self { graph, calls, .. } = self;
+        let summary = calls.evaluation(executor.max_concurrency(), || {
+            fault_point!("graph.evaluate");
+            graph.evaluate(executor, evaluation)
+        })?;
+        self.totals.evaluations += 1;
+        self.totals.frames += u64::from(summary.is_complete);
+        self.totals.runs += summary.evaluated;
+        self.totals.requests += summary.requests;
+        Ok(summary)
+    }
+}
+
+/// Parameters of a graph.
+#[versioned(size = 8, last = max_nodes)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_graph_desc {
+    /// sizeof(hob_graph_desc).
+    pub struct_size: u32,
+    /// Limit of the nodes. Default 0: no limit.
+    pub max_nodes: u32,
+}
+
+/// Creates an empty graph.
+/// `desc` may be NULL: defaults. On success `*out_graph` is the caller's to destroy.
+///
+///     hob_graph *graph = NULL;
+///     if (hob_graph_create(NULL, &graph) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// Threads: any.
+#[entry(any, nullable(desc), experimental)]
+#[must_use]
+pub extern "C" fn hob_graph_create(desc: *const hob_graph_desc, out_graph: *mut *mut hob_graph) -> hob_result {
+    let max_nodes = match desc.unwrap_or_else(hob_graph_desc::defaults).max_nodes {
+        0 => usize::MAX,
+        limit => limit as usize,
+    };
+    let graph = Graph::new()?;
+    let canceller = graph.canceller();
+    let cell = GraphCell { graph, calls: Shared::try_new(Calls::default())?, max_nodes, totals: Totals::default() };
+    out_graph.write(handle::create_with::<hob_graph>(cell, canceller)?);
+    Ok(())
+}
+
+/// Destroys a graph with its nodes; NULL is allowed.
+/// Owned values are released, then each node's `user_data`. Unlike other handles, it is not destroyed inside its own
+/// callbacks: the call does nothing there, and hob_last_error says so. Threads: no call on it may run on another
+/// thread.
+#[entry(destroy, experimental)]
+pub extern "C" fn hob_graph_destroy(graph: *mut hob_graph) {
+    graph.read(|_| Ok(()))?;
+}

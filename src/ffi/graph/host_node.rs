@@ -1,0 +1,177 @@
+//! The host's part of a node behind [`Function`], and the environment in which it is called.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
+
+use super::node::{hob_node_call, hob_node_desc, hob_verdict};
+use super::value::hob_value;
+use crate::base::{Result, Shared, Text, try_box};
+use crate::ffi::base::float::{Register, SharedRegister};
+use crate::ffi::base::guard::{call_host, call_host_in_loop, host_environment, in_host_environment};
+use crate::ffi::base::structs::Versioned;
+use crate::ffi::base::user_data::UserData;
+use crate::graph::{Call, Function, Value, Verdict};
+
+/// How nodes are called. An evaluation has millions of calls a second, so it decides that once.
+#[derive(Default)]
+pub struct Calls {
+    how: AtomicU8,
+    environment: SharedRegister,
+    /// Bytes that nodes hold beside their graph.
+    memory: AtomicUsize,
+}
+
+/// Outside of an evaluation.
+const OUTSIDE: u8 = 0;
+/// The host's environment is active on each thread.
+const ACTIVE: u8 = 1;
+/// Calls activate it, and leave it active until their block ends.
+const BY_BLOCK: u8 = 2;
+/// Calls activate it, and the library's again: the host's has traps, which the library's numbers would meet.
+const BY_CALL: u8 = 3;
+
+impl Calls {
+    /// Runs an evaluation on up to `threads` threads.
+    pub fn evaluation<R>(&self, threads: usize, evaluate: impl FnOnce() -> R) -> R {
+        struct Outside<'a>(&'a Calls);
+        impl Drop for Outside<'_> {
+            fn drop(&mut self) {
+                self.0.how.store(OUTSIDE, Relaxed);
+            }
+        }
+        let environment = host_environment();
+        self.environment.set(environment);
+        let how = match () {
+            () if environment.has_traps() => BY_CALL,
+            () if threads > 1 && !environment.is_default() => BY_BLOCK,
+            () => ACTIVE,
+        };
+        self.how.store(how, Relaxed);
+        let _outside = Outside(self);
+        if how == ACTIVE && !environment.is_default() { in_host_environment(evaluate) } else { evaluate() }
+    }
+
+    /// Calls the host.
+    #[inline]
+    fn host<R>(&self, callback: impl FnOnce() -> R) -> R {
+        match self.how.load(Relaxed) {
+            ACTIVE => callback(),
+            how => self.switched(how, callback),
+        }
+    }
+
+    #[cold]
+    fn switched<R>(&self, how: u8, callback: impl FnOnce() -> R) -> R {
+        if how == OUTSIDE {
+            return call_host(callback);
+        }
+        let answer = call_host_in_loop(self.environment.get(), callback);
+        if how == BY_CALL {
+            Register::DEFAULT.restore();
+        }
+        answer
+    }
+
+    /// Bytes that nodes hold beside their graph.
+    pub fn memory_used(&self) -> usize {
+        self.memory.load(Relaxed)
+    }
+}
+
+/// The host's part of a node.
+pub struct HostNode {
+    evaluate: extern "C" fn(*mut c_void, *mut hob_node_call) -> hob_verdict,
+    user_data: *mut c_void,
+    calls: Shared<Calls>,
+    /// Most nodes have none of it.
+    rare: Option<Box<Rare>>,
+}
+
+/// Callbacks that most nodes lack. The host's pointer is released with it, so after its values.
+struct Rare {
+    is_equal: Option<extern "C" fn(*mut c_void, u32, *const hob_value, *const hob_value) -> u32>,
+    release_value: Option<extern "C" fn(*mut c_void, u32, *const hob_value)>,
+    owner: Shared<UserData>,
+}
+
+// SAFETY: the header says on which threads the callbacks run; the host makes `user_data` fit for them.
+unsafe impl Send for HostNode {}
+// SAFETY: as above.
+unsafe impl Sync for HostNode {}
+
+impl HostNode {
+    /// The node of a desc. With an owner, the caller calls its `own` once the node is in a graph.
+    pub fn new(
+        desc: &hob_node_desc,
+        evaluate: extern "C" fn(*mut c_void, *mut hob_node_call) -> hob_verdict,
+        calls: &Shared<Calls>,
+    ) -> Result<(Self, Option<Shared<UserData>>)> {
+        let mut owner = None;
+        let mut rare = None;
+        if desc.release.is_some() || desc.is_equal.is_some() || desc.release_value.is_some() {
+            let shared = Shared::try_new(UserData::new(desc.user_data, desc.release))?;
+            let (is_equal, release_value) = (desc.is_equal, desc.release_value);
+            rare = Some(try_box(Rare { is_equal, release_value, owner: shared.clone() })?);
+            owner = Some(shared);
+        }
+        let node = Self { evaluate, user_data: desc.user_data, calls: calls.clone(), rare };
+        node.calls.memory.fetch_add(node.memory_used(), Relaxed);
+        Ok((node, owner))
+    }
+
+    fn memory_used(&self) -> usize {
+        if self.rare.is_some() { size_of::<Rare>() + size_of::<UserData>() } else { 0 }
+    }
+}
+
+impl Drop for HostNode {
+    fn drop(&mut self) {
+        self.calls.memory.fetch_sub(self.memory_used(), Relaxed);
+    }
+}
+
+impl Function for HostNode {
+    #[inline]
+    fn evaluate(&self, call: &mut Call<'_>) -> Verdict {
+        let message = call.failure.spare();
+        let mut host = hob_node_call {
+            input_count: call.inputs.len() as u32,
+            inputs: call.inputs.as_ptr().cast(),
+            outputs: call.outputs.as_mut_ptr().cast(),
+            output_count: call.outputs.len() as u32,
+            message_capacity: message.len() as u32,
+            available: call.available,
+            need: 0,
+            message: message.as_mut_ptr().cast(),
+            ..hob_node_call::defaults()
+        };
+        match self.calls.host(|| (self.evaluate)(self.user_data, &raw mut host)) {
+            hob_verdict::Done => Verdict::Done,
+            hob_verdict::Need => Verdict::Need(host.need),
+            other => failed(call, other),
+        }
+    }
+
+    fn is_equal(&self, output: usize, old: Value, new: Value) -> bool {
+        let Some(is_equal) = self.rare.as_ref().and_then(|rare| rare.is_equal) else { return old == new };
+        let (old, new) = (hob_value::from(old), hob_value::from(new));
+        self.calls.host(|| is_equal(self.user_data, output as u32, &raw const old, &raw const new)) != 0
+    }
+
+    fn release(&self, output: usize, value: Value) {
+        if let Some(release) = self.rare.as_ref().and_then(|rare| rare.release_value) {
+            let value = hob_value::from(value);
+            self.calls.host(|| release(self.user_data, output as u32, &raw const value));
+        }
+    }
+}
+
+#[cold]
+fn failed(call: &mut Call<'_>, verdict: hob_verdict) -> Verdict {
+    call.failure.end_at_nul();
+    if verdict != hob_verdict::Failed {
+        let number = verdict.0;
+        *call.failure = Text::format(format_args!("evaluate returned {number}, which is not a hob_verdict"));
+    }
+    Verdict::Failed
+}

@@ -1,0 +1,135 @@
+//! Queries: failures, and why a node ran or did not.
+
+use std::ffi::c_char;
+
+use hobgoblin_macros::{entry, open_enum, versioned};
+
+use super::create::hob_graph;
+use super::value::hob_node_id;
+use crate::base::{Id, try_collect_all};
+use crate::ffi::base::out::write_if;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::graph::{Why, WhyNot};
+
+// == Experimental: Failures ==
+
+/// Gets the reason of a node's failure, without a NUL.
+/// `*out_source` receives the node that failed: this one, or one that it depends on. `out_source` may be NULL. Without
+/// a failure, the text is empty and `*out_source` is all zero.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+#[entry(shared, nullable(out_source), experimental)]
+pub extern "C" fn hob_graph_get_failure(
+    graph: *const hob_graph,
+    node: hob_node_id,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+    out_source: *mut hob_node_id,
+) -> hob_result {
+    let failure = graph.graph.failure(node.into())?;
+    let (source, text) = failure.unwrap_or_default();
+    buffer.text(text.as_str())?;
+    write_if(out_source, source.into());
+    Ok(())
+}
+
+/// Gets the nodes from a broken node to the one that failed, both included.
+/// `*out_count` receives their number, 0 without a failure. `nodes` NULL asks only for that. `node_stride` is
+/// sizeof(hob_node_id). If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND:
+/// there is no such node. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_get_failure_path(
+    graph: *const hob_graph,
+    node: hob_node_id,
+    nodes: *mut hob_node_id,
+    node_stride: usize,
+    capacity: usize,
+    out_count: *mut usize,
+) -> hob_result {
+    let path = try_collect_all(graph.graph.failure_path(node.into())?.map(|id| Ok(id.into())))?;
+    nodes.fill(path.into_iter())
+}
+
+// == Experimental: Reasons ==
+
+/// Why a node ran in the last evaluation, or did not.
+#[open_enum]
+#[repr(C)]
+pub enum hob_why_kind {
+    /// It did not run: no input changed.
+    NoChange = 0,
+    /// It did not run: no sink depends on it.
+    NoSink = 1,
+    /// It did not run: sinks depend on it only through `input` of `node`, which is lazy and was not asked for.
+    NotAsked = 2,
+    /// It did not run: it depends on `node`, which failed.
+    Broken = 3,
+    /// It did not run: the evaluation ended before.
+    Waits = 4,
+    /// It ran: it is volatile.
+    Volatile = 5,
+    /// It ran: its `input` changed.
+    Changed = 6,
+    /// It ran: it was new, edited, set or invalidated.
+    Edited = 7,
+}
+
+/// Why a node ran or did not.
+/// An answer: set struct_size, or begin with HOB_WHY_INIT.
+#[versioned(size = 24, last = reserved)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_why {
+    /// sizeof(hob_why).
+    pub struct_size: u32,
+    /// The kind of reason.
+    pub kind: hob_why_kind,
+    /// Another node, for kinds that name one. Otherwise all zero.
+    pub node: hob_node_id,
+    /// An input, for kinds that name one. Otherwise 0.
+    pub input: u32,
+    /// Must be 0.
+    pub reserved: u32,
+}
+
+/// Gets why a node ran in the last evaluation, or did not.
+/// May examine all nodes that depend on it. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_get_why(
+    graph: *const hob_graph,
+    node: hob_node_id,
+    out_why: *mut hob_why,
+) -> hob_result {
+    let why = |kind, node: Id, input| hob_why { kind, node: node.into(), input, ..hob_why::defaults() };
+    let only = |kind| why(kind, Id::default(), 0);
+    out_why.write(match graph.graph.why(node.into())? {
+        Why::Volatile => only(hob_why_kind::Volatile),
+        Why::Changed { input } => why(hob_why_kind::Changed, Id::default(), input),
+        Why::Edited => only(hob_why_kind::Edited),
+        Why::Not(WhyNot::NoChange) => only(hob_why_kind::NoChange),
+        Why::Not(WhyNot::NoSink) => only(hob_why_kind::NoSink),
+        Why::Not(WhyNot::NotAsked { node, input }) => why(hob_why_kind::NotAsked, node, input),
+        Why::Not(WhyNot::Broken(node)) => why(hob_why_kind::Broken, node, 0),
+        Why::Not(WhyNot::Waits) => only(hob_why_kind::Waits),
+    });
+    Ok(())
+}
+
+/// Gets the sentence of hob_graph_get_why, without a NUL.
+/// For instance: "data" did not run: input 0 of "builder" is lazy, and was not asked for.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_get_why_text(
+    graph: *const hob_graph,
+    node: hob_node_id,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    buffer.text(graph.graph.why_text(node.into())?.as_str())
+}
