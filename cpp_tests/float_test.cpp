@@ -1,65 +1,19 @@
 // Hosts unmask traps, flush denormals and round upwards. Inside the library none of these settings applies. Outside,
 // all of them are unchanged.
 #include <atomic>
-#include <cfenv>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "float_support.h"
 #include "memory_files.h"
 #include "program_cache_support.h"
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 using namespace support;
 
 #if defined(__x86_64__) && defined(__GLIBC__)
 
 namespace {
-
-/// MXCSR: flush to zero, denormals are zero.
-constexpr unsigned flush_denormals = 0x8040;
-constexpr unsigned control_bits = 0xffc0;
-
-struct Environment {
-    unsigned mxcsr;
-    unsigned short x87;
-
-    static Environment now() {
-        Environment environment = {_mm_getcsr(), 0};
-        __asm__ volatile("fnstcw %0" : "=m"(environment.x87));
-        return environment;
-    }
-    /// Ignores the flags of past exceptions, which calls may raise.
-    bool operator==(const Environment& other) const {
-        return (mxcsr & control_bits) == (other.mxcsr & control_bits) && x87 == other.x87;
-    }
-};
-
-/// Unmasks all traps, flushes denormals and rounds up until destroyed. Code in its scope must compute nothing inexact.
-class Hostile {
-public:
-    Hostile() {
-        std::fegetenv(&saved_);
-        std::fesetround(FE_UPWARD);
-        _mm_setcsr(_mm_getcsr() | flush_denormals);
-        std::feclearexcept(FE_ALL_EXCEPT);
-        feenableexcept(FE_ALL_EXCEPT);
-    }
-    Hostile(const Hostile&) = delete;
-    Hostile& operator=(const Hostile&) = delete;
-    ~Hostile() { std::fesetenv(&saved_); }
-
-    static bool is_in_force() {
-        const unsigned traps = _mm_getcsr() & 0x1f80;
-        return traps <= 0x100 && std::fegetround() == FE_UPWARD && (_mm_getcsr() & flush_denormals) == flush_denormals;
-    }
-
-private:
-    std::fenv_t saved_;
-};
 
 /// Makes calls like a host, in a floating-point environment of its choice.
 class Host {
@@ -279,11 +233,6 @@ TEST("float: host file functions run in the host's environment, and library call
 }
 
 namespace {
-
-/// The bits of MXCSR that a host sets, without the flags of past exceptions.
-unsigned chosen_bits() {
-    return _mm_getcsr() & control_bits;
-}
 
 /// Blocks that compare the environment with the caller's. Every seventh changes it and does not change it back.
 struct WatchedLoop {

@@ -187,6 +187,7 @@ int main() {
     drive_goblin();
     drive_program_cache();
     drive_pipeline();
+    drive_graph();
     clear_hooks();
     CHECK(hooks.allocations == 0 && hooks.zones > 0 && hooks.now > 0);
     std::puts("every room works");

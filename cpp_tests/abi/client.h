@@ -67,5 +67,6 @@ void drive_balance();
 void drive_goblin();
 void drive_program_cache();
 void drive_pipeline();
+void drive_graph();
 
 }  // namespace abi

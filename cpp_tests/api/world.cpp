@@ -123,6 +123,7 @@ World::World(const std::string& directory) : directory_(directory) {
     cache_ = static_cast<hob_program_cache*>(make(Of<hob_program_cache>()));
     manager_ = static_cast<hob_program_manager*>(make(Of<hob_program_manager>()));
     pipelines_ = static_cast<hob_pipeline_library*>(make(Of<hob_pipeline_library>()));
+    graph_ = static_cast<hob_graph*>(make(Of<hob_graph>()));
     hob_goblin_desc bare = HOB_GOBLIN_DESC_INIT;
     fill(bare);
     MUST_OK(hob_goblin_create(&bare, &fresh_goblin_));
@@ -131,6 +132,7 @@ World::World(const std::string& directory) : directory_(directory) {
 }
 
 World::~World() {
+    hob_graph_destroy(graph_);
     hob_pipeline_library_destroy(pipelines_);
     hob_program_manager_destroy(manager_);
     hob_program_cache_destroy(cache_);
@@ -182,6 +184,13 @@ void World::make_children() {
     hob_fingerprint key = {};
     MUST_OK(hob_pipeline_library_add(pipelines_, &pipeline, 1000, &key));
     MUST_OK(hob_pipeline_library_add_group(pipelines_, &key, sizeof key, 1, &group_));
+
+    for (hob_node_id& id : nodes_) {
+        hob_node_desc node = HOB_NODE_DESC_INIT;
+        fill(node);
+        MUST_OK(hob_graph_add_node(graph_, &node, &id));
+    }
+    MUST_OK(hob_graph_connect(graph_, nodes_[0], 1, nodes_[1], 1));
 }
 
 void* World::make(Of<hob_executor>) {
@@ -246,6 +255,17 @@ void* World::make(Of<hob_pipeline_library>) {
 bool World::poison(hob_balance* balance) {
     MUST_OK(hob_fault_arm(HOB_STR("balance.restart"), 0));
     return hob_balance_restart(balance) == HOB_RESULT_PANIC;
+}
+
+void* World::make(Of<hob_graph>) {
+    hob_graph* made = nullptr;
+    MUST_OK(hob_graph_create(nullptr, &made));
+    return made;
+}
+
+bool World::poison(hob_graph* graph) {
+    MUST_OK(hob_fault_arm(HOB_STR("graph.evaluate"), 0));
+    return hob_graph_evaluate(graph, nullptr, nullptr, nullptr) == HOB_RESULT_PANIC;
 }
 
 bool World::poison(hob_goblin* goblin) {
@@ -342,6 +362,21 @@ void World::fill(hob_knapsack_solve_desc& desc) {
     // With several resources, each has a capacity of its own.
     if (!is_about("resource")) desc.capacity = 10;
     desc.node_limit = 1000;
+}
+
+void World::fill(hob_node_desc& desc) {
+    desc.evaluate = [](void*, hob_node_call* call) {
+        call->outputs[0].number = call->inputs[0].number + 1;
+        return HOB_VERDICT_DONE;
+    };
+    desc.input_count = desc.output_count = 2;
+    desc.flags = HOB_NODE_SINK;
+}
+
+void World::fill(hob_node_id& id) {
+    const bool is_link = is_about("graph_connect");
+    id = nodes_[(is_link && is_target_) || is_about("disconnect") ? 1 : 0];
+    is_target_ = is_link && !is_target_;
 }
 
 void World::fill(hob_pipeline_desc& desc) {
@@ -486,7 +521,7 @@ void* World::handle(const std::string& type) {
     const std::map<std::string, void*> owned = {
         {"hob_balance", balance_},   {"hob_executor", executor_}, {"hob_profile", profile_},     {"hob_goblin", goblin_},
         {"hob_knapsack", knapsack_}, {"hob_program_cache", cache_}, {"hob_program_manager", manager_},
-        {"hob_pipeline_library", pipelines_},
+        {"hob_pipeline_library", pipelines_}, {"hob_graph", graph_},
     };
     // A recording must begin before all other calls. Resources need a knapsack that has some.
     if (type == "hob_balance" && is_about("record")) return fresh_balance_;

@@ -35,6 +35,7 @@ public:
     void* make(Of<hob_program_cache>);
     void* make(Of<hob_program_manager>);
     void* make(Of<hob_pipeline_library>);
+    void* make(Of<hob_graph>);
     template <class T>
     void* make(Of<T>) {
         static_assert(is_known<T>, "a new handle type: add make, poison and inside to cpp_tests/api/world.h");
@@ -47,6 +48,7 @@ public:
     bool poison(hob_knapsack* knapsack);
     bool poison(hob_profile* profile);
     bool poison(hob_program_manager* manager);
+    bool poison(hob_graph* graph);
     bool poison(hob_executor*) { return false; }
     bool poison(hob_program_cache*) { return false; }
     bool poison(hob_pipeline_library*) { return false; }
@@ -61,12 +63,14 @@ public:
     bool inside(hob_executor*, void (*)(void*), void*) { return false; }
     bool inside(hob_program_cache*, void (*)(void*), void*) { return false; }
     bool inside(hob_pipeline_library*, void (*)(void*), void*) { return false; }
+    bool inside(hob_graph*, void (*)(void*), void*) { return false; }
 
     // Input structs: each comes from its init function, or is zero.
     void fill(hob_allocator_hook& hook) { hook = Memory::hook(); }
     void fill(hob_balance_desc& desc) { desc.seed = 1; }
     void fill(hob_clock_hook&) {}
     void fill(hob_environment&) {}
+    void fill(hob_evaluation_desc&) {}
     void fill(hob_executor_desc&) {}
     void fill(hob_fingerprint& key);
     void fill(hob_goblin_desc& desc) {
@@ -76,12 +80,14 @@ public:
         desc.decisions_per_second = 30;
     }
     void fill(hob_goblin_tuning&) {}
+    void fill(hob_graph_desc&) {}
     void fill(hob_knapsack_desc& desc) { desc.memory_limit = 1 << 20; }
     void fill(hob_knapsack_option& option) { option = {1, 1, 0}; }
     void fill(hob_knapsack_resource& resource) { resource = {10, 0}; }
     void fill(hob_knapsack_solve_desc& desc);
     void fill(hob_knapsack_weight& weight) { weight = {1, 0}; }
     void fill(hob_log_hook& hook) { hook.write = [](void*, hob_log_level, hob_str) {}; }
+    void fill(hob_node_desc& desc);
     void fill(hob_option& option) { option = {1, 1, 0, 0}; }
     void fill(hob_pipeline_build_desc& desc);
     void fill(hob_pipeline_compute_state& state) { state.workgroup[0] = 8; }
@@ -103,12 +109,14 @@ public:
     void fill(hob_program_link_desc& desc);
     void fill(hob_setting_desc& desc);
     void fill(hob_strategy_desc& desc) { desc.lanes[HOB_LANE_GPU].limit = 20; }
+    void fill(hob_value& value) { value = hob_value_of_number(3); }
     void fill(hob_zone_hook&) {}
     // Ids of children.
     void fill(hob_setting_id& id) { id = is_about("product") ? product_ : setting_; }
     void fill(hob_shader_id& id) { id = shader_; }
     void fill(hob_use_id& id) { id = use_; }
     void fill(hob_pipeline_group_id& id) { id = group_; }
+    void fill(hob_node_id& id);
     template <class T>
     void fill(T&) {
         static_assert(is_known<T>, "a new struct that goes in: add a fill that makes it valid to cpp_tests/api/world.h");
@@ -174,10 +182,14 @@ private:
     hob_program_cache* cache_ = nullptr;
     hob_program_manager* manager_ = nullptr;
     hob_pipeline_library* pipelines_ = nullptr;
+    hob_graph* graph_ = nullptr;
     hob_setting_id setting_ = {0, 0}, product_ = {0, 0};
     hob_shader_id shader_ = {0, 0};
     hob_use_id use_ = {0, 0};
     hob_pipeline_group_id group_ = {0, 0};
+    /// Two nodes: output 1 of the first one is linked to input 1 of the second one.
+    hob_node_id nodes_[2] = {};
+    bool is_target_ = false;
     uint32_t sources_ = 0;
     void (*run_)(void*) = nullptr;
     void* data_ = nullptr;

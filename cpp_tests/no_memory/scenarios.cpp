@@ -13,6 +13,7 @@ const Scenario scenarios[] = {
     {"executor", &play_executor},
     {"host_jobs", &play_host_jobs},
     {"panics", &play_panics},
+    {"graph", &play_graph},
     {"fingerprints", &play_fingerprints},
     {"memory_cache", &play_memory_cache},
     {"disk_cache", &play_disk_cache},

@@ -412,50 +412,51 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_failure_path(
 // ---- Experimental: Reasons -------------------------------------------------------------------------------------------
 
 /// Why a node ran in the last evaluation, or did not.
-typedef enum hob_why_kind {
+typedef enum hob_node_why {
     /// It did not run: no input changed.
-    HOB_WHY_KIND_NO_CHANGE = 0,
+    HOB_NODE_WHY_NO_CHANGE = 0,
     /// It did not run: no sink depends on it.
-    HOB_WHY_KIND_NO_SINK = 1,
+    HOB_NODE_WHY_NO_SINK = 1,
     /// It did not run: sinks depend on it only through `input` of `node`, which is lazy and was not asked for.
-    HOB_WHY_KIND_NOT_ASKED = 2,
+    HOB_NODE_WHY_NOT_ASKED = 2,
     /// It did not run: it depends on `node`, which failed.
-    HOB_WHY_KIND_BROKEN = 3,
+    HOB_NODE_WHY_BROKEN = 3,
     /// It did not run: the evaluation ended before.
-    HOB_WHY_KIND_WAITS = 4,
+    HOB_NODE_WHY_WAITS = 4,
     /// It ran: it is volatile.
-    HOB_WHY_KIND_VOLATILE = 5,
+    HOB_NODE_WHY_VOLATILE = 5,
     /// It ran: its `input` changed.
-    HOB_WHY_KIND_CHANGED = 6,
+    HOB_NODE_WHY_CHANGED = 6,
     /// It ran: it was new, edited, set or invalidated.
-    HOB_WHY_KIND_EDITED = 7,
-} hob_why_kind;
+    HOB_NODE_WHY_EDITED = 7,
+} hob_node_why;
 
 /// Why a node ran or did not.
-/// An answer: set struct_size, or begin with HOB_WHY_INIT.
-typedef struct hob_why {
-    /// sizeof(hob_why).
+/// An answer: set struct_size, or begin with HOB_NODE_REASON_INIT.
+typedef struct hob_node_reason {
+    /// sizeof(hob_node_reason).
     uint32_t struct_size;
     /// The kind of reason.
-    hob_why_kind kind;
-    /// Another node, for kinds that name one. Otherwise all zero.
+    hob_node_why why;
+    /// Another node, if `why` names one. Otherwise all zero.
     hob_node_id node;
-    /// An input, for kinds that name one. Otherwise 0.
+    /// An input, if `why` names one. Otherwise 0.
     uint32_t input;
     /// Must be 0.
     uint32_t reserved;
-} hob_why;
+} hob_node_reason;
 
 /// Gets why a node ran in the last evaluation, or did not.
 /// May examine all nodes that depend on it. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
-HOB_EXPERIMENTAL_API hob_result hob_graph_get_why(const hob_graph *graph, hob_node_id node, hob_why *out_why);
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_reason(
+    const hob_graph *graph, hob_node_id node, hob_node_reason *out_reason);
 
-/// Gets the sentence of hob_graph_get_why, without a NUL.
+/// Gets the sentence of hob_graph_get_reason, without a NUL.
 /// For instance: "data" did not run: input 0 of "builder" is lazy, and was not asked for.
 ///
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
-HOB_EXPERIMENTAL_API hob_result hob_graph_get_why_text(
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_reason_text(
     const hob_graph *graph, hob_node_id node, char *buffer, size_t capacity, size_t *out_size);
 
 // ---- Experimental: Statistics ----------------------------------------------------------------------------------------
@@ -540,13 +541,13 @@ static inline hob_evaluation_summary hob_evaluation_summary_default(void) {
 }
 #define HOB_EVALUATION_SUMMARY_INIT (hob_evaluation_summary_default())
 
-HOB_EXPERIMENTAL_API hob_result hob_why_init(hob_why *value, uint32_t size);
-static inline hob_why hob_why_default(void) {
-    hob_why value;
-    (void)hob_why_init(&value, (uint32_t)sizeof(value));
+HOB_EXPERIMENTAL_API hob_result hob_node_reason_init(hob_node_reason *value, uint32_t size);
+static inline hob_node_reason hob_node_reason_default(void) {
+    hob_node_reason value;
+    (void)hob_node_reason_init(&value, (uint32_t)sizeof(value));
     return value;
 }
-#define HOB_WHY_INIT (hob_why_default())
+#define HOB_NODE_REASON_INIT (hob_node_reason_default())
 
 HOB_EXPERIMENTAL_API hob_result hob_graph_statistics_init(hob_graph_statistics *value, uint32_t size);
 static inline hob_graph_statistics hob_graph_statistics_default(void) {

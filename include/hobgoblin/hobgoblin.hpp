@@ -25,6 +25,7 @@
 #include "executor.hpp"
 #include "fingerprint.hpp"
 #include "goblin.hpp"
+#include "graph.hpp"
 #include "hobgoblin.h"
 #include "hooks.hpp"
 #include "knapsack.hpp"

@@ -58,7 +58,7 @@ pub extern "C" fn hob_graph_get_failure_path(
 /// Why a node ran in the last evaluation, or did not.
 #[open_enum]
 #[repr(C)]
-pub enum hob_why_kind {
+pub enum hob_node_why {
     /// It did not run: no input changed.
     NoChange = 0,
     /// It did not run: no sink depends on it.
@@ -78,18 +78,18 @@ pub enum hob_why_kind {
 }
 
 /// Why a node ran or did not.
-/// An answer: set struct_size, or begin with HOB_WHY_INIT.
+/// An answer: set struct_size, or begin with HOB_NODE_REASON_INIT.
 #[versioned(size = 24, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct hob_why {
-    /// sizeof(hob_why).
+pub struct hob_node_reason {
+    /// sizeof(hob_node_reason).
     pub struct_size: u32,
     /// The kind of reason.
-    pub kind: hob_why_kind,
-    /// Another node, for kinds that name one. Otherwise all zero.
+    pub why: hob_node_why,
+    /// Another node, if `why` names one. Otherwise all zero.
     pub node: hob_node_id,
-    /// An input, for kinds that name one. Otherwise 0.
+    /// An input, if `why` names one. Otherwise 0.
     pub input: u32,
     /// Must be 0.
     pub reserved: u32,
@@ -98,33 +98,33 @@ pub struct hob_why {
 /// Gets why a node ran in the last evaluation, or did not.
 /// May examine all nodes that depend on it. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
 #[entry(shared, experimental)]
-pub extern "C" fn hob_graph_get_why(
+pub extern "C" fn hob_graph_get_reason(
     graph: *const hob_graph,
     node: hob_node_id,
-    out_why: *mut hob_why,
+    out_reason: *mut hob_node_reason,
 ) -> hob_result {
-    let why = |kind, node: Id, input| hob_why { kind, node: node.into(), input, ..hob_why::defaults() };
-    let only = |kind| why(kind, Id::default(), 0);
-    out_why.write(match graph.graph.why(node.into())? {
-        Why::Volatile => only(hob_why_kind::Volatile),
-        Why::Changed { input } => why(hob_why_kind::Changed, Id::default(), input),
-        Why::Edited => only(hob_why_kind::Edited),
-        Why::Not(WhyNot::NoChange) => only(hob_why_kind::NoChange),
-        Why::Not(WhyNot::NoSink) => only(hob_why_kind::NoSink),
-        Why::Not(WhyNot::NotAsked { node, input }) => why(hob_why_kind::NotAsked, node, input),
-        Why::Not(WhyNot::Broken(node)) => why(hob_why_kind::Broken, node, 0),
-        Why::Not(WhyNot::Waits) => only(hob_why_kind::Waits),
+    let reason = |why, node: Id, input| hob_node_reason { why, node: node.into(), input, ..hob_node_reason::defaults() };
+    let only = |why| reason(why, Id::default(), 0);
+    out_reason.write(match graph.graph.why(node.into())? {
+        Why::Volatile => only(hob_node_why::Volatile),
+        Why::Changed { input } => reason(hob_node_why::Changed, Id::default(), input),
+        Why::Edited => only(hob_node_why::Edited),
+        Why::Not(WhyNot::NoChange) => only(hob_node_why::NoChange),
+        Why::Not(WhyNot::NoSink) => only(hob_node_why::NoSink),
+        Why::Not(WhyNot::NotAsked { node, input }) => reason(hob_node_why::NotAsked, node, input),
+        Why::Not(WhyNot::Broken(node)) => reason(hob_node_why::Broken, node, 0),
+        Why::Not(WhyNot::Waits) => only(hob_node_why::Waits),
     });
     Ok(())
 }
 
-/// Gets the sentence of hob_graph_get_why, without a NUL.
+/// Gets the sentence of hob_graph_get_reason, without a NUL.
 /// For instance: "data" did not run: input 0 of "builder" is lazy, and was not asked for.
 ///
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
 #[entry(shared, experimental)]
-pub extern "C" fn hob_graph_get_why_text(
+pub extern "C" fn hob_graph_get_reason_text(
     graph: *const hob_graph,
     node: hob_node_id,
     buffer: *mut c_char,

@@ -1,0 +1,151 @@
+// Nodes run in the host's floating-point environment, on every thread, and nothing in between traps.
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include "executor_support.h"
+#include "float_support.h"
+#include "graph_support.h"
+
+using namespace support;
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+
+namespace {
+
+/// A level of nodes that compare the environment with the evaluation's.
+struct Watched {
+    GraphHandle graph = make_graph();
+    hob_node_id input = {0, 0};
+    unsigned expected = 0;
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> runs{0}, elsewhere{0}, wrong{0};
+    hob_value next[4] = {};
+
+    void see() {
+        ++runs;
+        if (chosen_bits() != expected) ++wrong;
+        if (std::this_thread::get_id() != caller) ++elsewhere;
+    }
+    static hob_verdict node(void* self, hob_node_call* call) {
+        Watched& watched = *static_cast<Watched*>(self);
+        watched.see();
+        volatile unsigned work = 0;
+        for (unsigned step = 0; step < 20000; ++step) work = work + step;
+        for (uint32_t n = 0; n < call->output_count; ++n) call->outputs[n] = watched.next[n];
+        // A call of the library inside a node keeps the environment.
+        if (hob_graph_cancel(nullptr) != HOB_RESULT_INVALID_ARGUMENT) ++watched.wrong;
+        watched.see();
+        return HOB_VERDICT_DONE;
+    }
+    static uint32_t is_equal(void* self, uint32_t, const hob_value*, const hob_value*) {
+        static_cast<Watched*>(self)->see();
+        return 0;
+    }
+    static void release_value(void* self, uint32_t, const hob_value*) { static_cast<Watched*>(self)->see(); }
+    static void release(void* self) { static_cast<Watched*>(self)->see(); }
+
+    Watched() {
+        hob_node_desc desc = HOB_NODE_DESC_INIT;
+        desc.node_class = HOB_NODE_CLASS_INPUT;
+        desc.output_count = 1;
+        ENSURE_OK(hob_graph_add_node(graph.get(), &desc, &input));
+        const hob_node_output outputs[] = {
+            {HOB_CUTOFF_EPSILON, 0, 1e-3, {{0, 0}}},
+            {HOB_CUTOFF_EPSILON, 0, 0, {{0, 0}}},
+            {HOB_CUTOFF_CALLBACK, 0, 0, {{0, 0}}},
+            {HOB_CUTOFF_BYTES, HOB_NODE_OUTPUT_OWNED, 0, {{0, 0}}},
+        };
+        desc = HOB_NODE_DESC_INIT;
+        desc.node_class = HOB_NODE_CLASS_PURE;
+        desc.flags = HOB_NODE_SINK;
+        desc.user_data = this;
+        desc.evaluate = &node;
+        desc.is_equal = &is_equal;
+        desc.release_value = &release_value;
+        desc.release = &release;
+        desc.input_count = 1;
+        desc.outputs = outputs;
+        desc.output_count = 4;
+        for (int n = 0; n < 64; ++n) {
+            hob_node_id id = {0, 0};
+            ENSURE_OK(hob_graph_add_node(graph.get(), &desc, &id));
+            ENSURE_OK(hob_graph_connect(graph.get(), input, 0, id, 0));
+        }
+    }
+};
+
+uint64_t bits(double number) {
+    uint64_t word;
+    std::memcpy(&word, &number, sizeof word);
+    return word;
+}
+
+/// An environment of a host: the default, one that rounds up and flushes denormals, or one with all traps, too.
+enum class Manner { plain, flushing, trapping };
+
+/// Evaluates frames in that environment. The nodes see it, and the caller keeps it.
+void run(Manner manner, hob_evaluator evaluator, const hob_executor* executor) {
+    Watched watched;
+    // Numbers whose difference is inexact, denormal, infinite, invalid. The last one is a signalling NaN.
+    const uint64_t words[] = {bits(0.1), bits(0.1000001), bits(3e-310), bits(1e-310), bits(INFINITY), bits(-INFINITY),
+                              bits(1.7e308), bits(-1.7e308), bits(NAN), 0x7ff0000000000001};
+    hob_evaluation_desc desc = HOB_EVALUATION_DESC_INIT;
+    desc.evaluator = evaluator;
+    bool is_kept = true;
+    int failures = 0;
+    for (uint64_t frame = 0; frame < 40; ++frame) {
+        hob_value value = {{0, 0}};
+        value.words[0] = frame;
+        for (auto& next : watched.next) next.words[0] = words[frame % 10];
+        watched.next[3].words[0] = frame + 1;
+        std::fenv_t saved;
+        std::fegetenv(&saved);
+        if (manner == Manner::flushing) {
+            std::fesetround(FE_UPWARD);
+            _mm_setcsr(_mm_getcsr() | flush_denormals);
+        }
+        const auto evaluate = [&] {
+            watched.expected = chosen_bits();
+            const Environment before = Environment::now();
+            failures += hob_graph_set_input(watched.graph.get(), watched.input, 0, &value) != HOB_RESULT_OK;
+            failures += hob_graph_evaluate(watched.graph.get(), executor, &desc, nullptr) != HOB_RESULT_OK;
+            is_kept &= before == Environment::now();
+        };
+        if (manner == Manner::trapping) {
+            const Hostile environment;
+            evaluate();
+            if (frame == 39) watched.graph.reset();
+        } else {
+            evaluate();
+            if (frame == 39) watched.graph.reset();
+        }
+        std::fesetenv(&saved);
+    }
+    ENSURE(failures == 0 && is_kept && watched.wrong == 0 && watched.runs > 64 * 40 * 4);
+}
+
+}  // namespace
+
+TEST("float: nodes run in the host's environment on every thread, and no comparison between them traps") {
+    const Executor pool = make_pool(3);
+    for (const Manner manner : {Manner::plain, Manner::flushing, Manner::trapping}) {
+        for (const hob_evaluator evaluator : evaluators) {
+            run(manner, evaluator, nullptr);
+            run(manner, evaluator, pool.get());
+        }
+    }
+}
+
+TEST("float: hooks during an evaluation leave the nodes' environment as it was") {
+    const Hooks cleared_at_the_end;
+    hob_clock_hook clock = HOB_CLOCK_HOOK_INIT;
+    clock.now_ns = [](void*) { return uint64_t{0}; };
+    ENSURE_OK(hob_set_clock_hook(&clock));
+    const Executor pool = make_pool(2);
+    for (const Manner manner : {Manner::flushing, Manner::trapping}) run(manner, HOB_EVALUATOR_PARALLEL, pool.get());
+}
+
+#endif

@@ -1,0 +1,123 @@
+// hobgoblin.hpp: graphs whose nodes are lambdas.
+#include <hobgoblin/graph.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "support.h"
+
+namespace {
+
+hob::NodeOptions pure(std::string_view name, size_t inputs) {
+    hob::NodeOptions options;
+    options.name = name;
+    options.node_class = HOB_NODE_CLASS_PURE;
+    options.input_count = inputs;
+    return options;
+}
+
+}  // namespace
+
+TEST("hpp: nodes are lambdas, and run only after a change") {
+    hob::Graph graph;
+    const auto speed = graph.add_input("speed", hob_value_of_number(2));
+    auto owned = std::make_shared<int>(3);
+    const auto scaled = graph.add(pure("scaled", 1), [owned](hob_node_call& call) {
+        call.outputs[0].number = *owned * call.inputs[0].number;
+    });
+    ENSURE(owned.use_count() == 2);
+    const hob_node_input pins[] = {{0, 0, {{0, 0}}}, {HOB_NODE_INPUT_LAZY, 0, {{50, 0}}}};
+    auto options = pure("large", 0);
+    options.inputs = pins;
+    options.is_sink = true;
+    const auto large = graph.add(options, [](hob_node_call& call) {
+        if (call.inputs[0].number > 10 && call.available == 0) {
+            call.need = 2;
+            return HOB_VERDICT_NEED;
+        }
+        call.outputs[0] = call.inputs[call.available != 0 ? 1 : 0];
+        return HOB_VERDICT_DONE;
+    });
+    graph.connect(speed, 0, scaled, 0);
+    graph.connect(scaled, 0, large, 0);
+    auto summary = graph.evaluate();
+    ENSURE(summary.is_complete == 1 && graph.value(large).number == 6 && graph.runs(large) == 1);
+    ENSURE(graph.evaluate().runs == 0 && graph.reason(large).why == HOB_NODE_WHY_NO_CHANGE);
+    ENSURE(graph.reason_text(large) == "\"large\" did not run: no input changed");
+    graph.set_input(speed, 0, hob_value_of_number(20));
+    const hob::Executor executor = hob::Executor::create_pool(1);
+    ENSURE(graph.evaluate(executor).requests == 1 && graph.value(large).number == 50);
+
+    hob::Graph moved = std::move(graph);
+    ENSURE(graph.capi() == nullptr && moved.value(large).number == 50);
+    moved.invalidate(scaled);
+    hob_evaluation_desc desc = HOB_EVALUATION_DESC_INIT;
+    desc.evaluator = HOB_EVALUATOR_LIST;
+    ENSURE(moved.evaluate(&executor, desc).evaluator == HOB_EVALUATOR_LIST && moved.runs(scaled) == 3);
+    moved.disconnect(large, 0);
+    moved.set_sink(large, false);
+    ENSURE(moved.statistics().links == 1 && moved.evaluate().runs == 0);
+    moved.remove(scaled);
+    ENSURE(owned.use_count() == 1 && moved.try_value(scaled).code() == HOB_RESULT_NOT_FOUND);
+}
+
+TEST("hpp: an exception fails its node, and is rethrown after the evaluation") {
+    for (const bool uses_pool : {false, true}) {
+        hob::Graph graph;
+        const hob::Executor executor = uses_pool ? hob::Executor::create_pool(2) : hob::Executor();
+        bool throws = true;
+        auto options = pure("thrower", 0);
+        options.node_class = HOB_NODE_CLASS_VOLATILE;
+        const auto thrower = graph.add(options, [&](hob_node_call& call) {
+            if (throws) throw std::runtime_error(std::string(300, 'm'));
+            call.outputs[0].number = 1;
+        });
+        auto dependant = pure("dependant", 1);
+        dependant.is_sink = true;
+        const auto reader = graph.add(dependant, [](hob_node_call& call) { call.outputs[0] = call.inputs[0]; });
+        int other_runs = 0;
+        auto other = pure("other", 0);
+        other.is_sink = true;
+        const auto odd = graph.add(other, [&](hob_node_call&) {
+            ++other_runs;
+            throw 5;
+        });
+        graph.connect(thrower, 0, reader, 0);
+        bool is_thrown = false;
+        try {
+            (void)graph.try_evaluate(executor);
+        } catch (const std::runtime_error& error) {
+            is_thrown = std::string(error.what()).size() == 300;
+        } catch (int number) {
+            is_thrown = number == 5;
+        }
+        ENSURE(is_thrown && other_runs == 1 && graph.failure(odd).empty());
+        ENSURE(graph.failure(reader) == std::string(159, 'm') && graph.failure_path(reader).size() == 2);
+        throws = false;
+        ENSURE(graph.evaluate(executor).broken == 1 && graph.value(reader).number == 1);
+        ENSURE(graph.failure(reader).empty() && graph.failure_path(reader).empty());
+    }
+}
+
+TEST("hpp: a refused edit of a graph throws, and its lambda is destroyed") {
+    hob_graph_desc desc = HOB_GRAPH_DESC_INIT;
+    desc.max_nodes = 1;
+    auto graph = hob::Graph::try_create(desc).value();
+    const auto shared = std::make_shared<int>(1);
+    const auto node = graph.add(pure("only", 1), [shared](hob_node_call&) {});
+    ENSURE(graph.try_add(pure("refused", 1), [shared](hob_node_call&) {}).code() == HOB_RESULT_LIMIT_EXCEEDED);
+    ENSURE(shared.use_count() == 2);
+    bool is_thrown = false;
+    try {
+        graph.connect(node, 0, node, 0);
+    } catch (const hob::Error& error) {
+        is_thrown = error.code() == HOB_RESULT_INVALID_ARGUMENT;
+    }
+    ENSURE(is_thrown);
+    graph.connect_feedback(node, 0, node, 0);
+    graph.set_sink(node, true);
+    graph.cancel();
+    ENSURE(graph.evaluate().is_complete == 0 && graph.evaluate().is_complete == 1);
+}

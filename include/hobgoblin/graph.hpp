@@ -1,0 +1,265 @@
+// hobgoblin/graph.hpp: dataflow graphs. Part of hobgoblin.hpp. MIT OR Apache-2.0.
+#ifndef HOBGOBLIN_GRAPH_HPP
+#define HOBGOBLIN_GRAPH_HPP
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base.hpp"
+#include "executor.hpp"
+#include "graph.h"
+
+HOB_NAMESPACE_BEGIN
+
+/// Parameters of a node; see hob_node_desc.
+struct NodeOptions {
+    /// A name for messages.
+    std::string_view name;
+    hob_node_class node_class = HOB_NODE_CLASS_VOLATILE;
+    /// Numbers of pins with defaults.
+    std::size_t input_count = 0, output_count = 1;
+    /// Pins. If they are not empty, their number counts.
+    ArrayView<hob_node_input> inputs;
+    ArrayView<hob_node_output> outputs;
+    bool is_sink = false;
+};
+
+/// Evaluates only what changed; see hob_graph.
+///
+///     hob::Graph graph;
+///     const auto speed = graph.add_input("speed", hob_value_of_number(1));
+///     const auto twice = graph.add(options, [](hob_node_call& call) { call.outputs[0].number = 2 * call.inputs[0].number; });
+///     graph.connect(speed, 0, twice, 0);
+///     graph.evaluate();
+///     use(graph.value(twice).number);
+///
+/// An exception from a node fails the node: its message is what(). The evaluation continues, and rethrows the first
+/// exception at its end, also in its try_ form.
+class Graph {
+public:
+#if HOB_EXCEPTIONS
+    Graph() : Graph(try_create().value()) {}
+#endif
+    static Result<Graph> try_create() {
+        hob_graph* graph = nullptr;
+        const hob_result code = hob_graph_create(nullptr, &graph);
+        return detail::result_of(code, Graph(graph));
+    }
+    static Result<Graph> try_create(const hob_graph_desc& desc) {
+        hob_graph* graph = nullptr;
+        const hob_result code = hob_graph_create(&desc, &graph);
+        return detail::result_of(code, Graph(graph));
+    }
+    /// Takes ownership of a C handle.
+    explicit Graph(hob_graph* graph)
+        : pending_(std::make_unique<detail::SharedPending>()), graph_(graph) {}
+
+    /// Adds a node: `run(hob_node_call&)` returns a hob_verdict, or nothing for HOB_VERDICT_DONE.
+    template <class Run>
+    Result<hob_node_id> try_add(const NodeOptions& options, Run run) {
+        auto node = std::make_unique<Node<Run>>(Node<Run>{std::move(run), pending_.get()});
+        hob_node_desc desc = described(options);
+        desc.evaluate = &Node<Run>::evaluate;
+        desc.user_data = node.get();
+        desc.release = &Node<Run>::release;
+        hob_node_id id = {0, 0};
+        const hob_result code = hob_graph_add_node(capi(), &desc, &id);
+        if (code == HOB_RESULT_OK) (void)node.release();  // the graph owns it and calls Node::release
+        return detail::result_of(code, id);
+    }
+    /// Adds a node of HOB_NODE_CLASS_INPUT with one output.
+    Result<hob_node_id> try_add_input(std::string_view name, const hob_value& value) {
+        const hob_node_output output = {HOB_CUTOFF_BYTES, 0, 0, value};
+        NodeOptions options;
+        options.name = name;
+        options.node_class = HOB_NODE_CLASS_INPUT;
+        options.outputs = ArrayView<hob_node_output>::of(&output, 1);
+        const hob_node_desc desc = described(options);
+        hob_node_id id = {0, 0};
+        const hob_result code = hob_graph_add_node(capi(), &desc, &id);
+        return detail::result_of(code, id);
+    }
+    Result<void> try_remove(hob_node_id node) { return detail::result_of(hob_graph_remove_node(capi(), node)); }
+    Result<void> try_connect(hob_node_id source, uint32_t output, hob_node_id target, uint32_t input) {
+        return detail::result_of(hob_graph_connect(capi(), source, output, target, input));
+    }
+    /// The input reads the value of the last frame.
+    Result<void> try_connect_feedback(hob_node_id source, uint32_t output, hob_node_id target, uint32_t input) {
+        return detail::result_of(hob_graph_connect_feedback(capi(), source, output, target, input));
+    }
+    Result<void> try_disconnect(hob_node_id node, uint32_t input) {
+        return detail::result_of(hob_graph_disconnect(capi(), node, input));
+    }
+    Result<void> try_set_sink(hob_node_id node, bool is_sink) {
+        return detail::result_of(hob_graph_set_sink(capi(), node, is_sink ? 1 : 0));
+    }
+
+    /// Sets an output of an input node, or an input without a link.
+    Result<void> try_set_input(hob_node_id node, uint32_t input, const hob_value& value) {
+        return detail::result_of(hob_graph_set_input(capi(), node, input, &value));
+    }
+    /// Lets a node run in the next frame.
+    Result<void> try_invalidate(hob_node_id node) { return detail::result_of(hob_graph_invalidate(capi(), node)); }
+    /// Brings all sinks up to date on this thread.
+    Result<hob_evaluation_summary> try_evaluate() { return evaluated(nullptr, nullptr); }
+    /// Brings all sinks up to date, on the threads of the executor, too.
+    Result<hob_evaluation_summary> try_evaluate(const Executor& executor) { return evaluated(executor.capi(), nullptr); }
+    Result<hob_evaluation_summary> try_evaluate(const Executor* executor, const hob_evaluation_desc& desc) {
+        return evaluated(executor != nullptr ? executor->capi() : nullptr, &desc);
+    }
+    /// Ends the running evaluation before its next node, or else the next one. From any thread.
+    void cancel() const noexcept { (void)hob_graph_cancel(capi()); }
+    /// The value of an output after the last evaluation.
+    Result<hob_value> try_value(hob_node_id node, uint32_t output = 0) const {
+        hob_value value = {{0, 0}};
+        const hob_result code = hob_graph_get_value(capi(), node, output, &value);
+        return detail::result_of(code, value);
+    }
+
+    /// The message of a node's failure. Empty without a failure.
+    Result<std::string> try_failure(hob_node_id node) const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_graph_get_failure(capi(), node, buffer, capacity, size, nullptr);
+        });
+    }
+    /// The nodes from a broken node to the one that failed.
+    Result<std::vector<hob_node_id>> try_failure_path(hob_node_id node) const {
+        return detail::read_all<std::vector<hob_node_id>>(
+            [&](hob_node_id* nodes, std::size_t capacity, std::size_t* count) {
+                return hob_graph_get_failure_path(capi(), node, nodes, sizeof(hob_node_id), capacity, count);
+            });
+    }
+    /// Why a node ran in the last evaluation, or did not.
+    Result<hob_node_reason> try_reason(hob_node_id node) const {
+        return detail::filled_by(detail::sized<hob_node_reason>(),
+                                 [&](hob_node_reason* reason) { return hob_graph_get_reason(capi(), node, reason); });
+    }
+    Result<std::string> try_reason_text(hob_node_id node) const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_graph_get_reason_text(capi(), node, buffer, capacity, size);
+        });
+    }
+    Result<hob_graph_statistics> try_statistics() const {
+        return detail::filled_by(detail::sized<hob_graph_statistics>(), [&](hob_graph_statistics* statistics) {
+            return hob_graph_get_statistics(capi(), statistics);
+        });
+    }
+    /// Number of a node's runs.
+    Result<uint64_t> try_runs(hob_node_id node) const {
+        return detail::filled_by(uint64_t{0}, [&](uint64_t* runs) { return hob_graph_get_node_runs(capi(), node, runs); });
+    }
+
+#if HOB_EXCEPTIONS
+    // The throwing forms.
+    template <class Run>
+    hob_node_id add(const NodeOptions& options, Run run) {
+        return try_add(options, std::move(run)).value();
+    }
+    hob_node_id add_input(std::string_view name, const hob_value& value) { return try_add_input(name, value).value(); }
+    void remove(hob_node_id node) { try_remove(node).value(); }
+    void connect(hob_node_id source, uint32_t output, hob_node_id target, uint32_t input) {
+        try_connect(source, output, target, input).value();
+    }
+    void connect_feedback(hob_node_id source, uint32_t output, hob_node_id target, uint32_t input) {
+        try_connect_feedback(source, output, target, input).value();
+    }
+    void disconnect(hob_node_id node, uint32_t input) { try_disconnect(node, input).value(); }
+    void set_sink(hob_node_id node, bool is_sink) { try_set_sink(node, is_sink).value(); }
+    void set_input(hob_node_id node, uint32_t input, const hob_value& value) {
+        try_set_input(node, input, value).value();
+    }
+    void invalidate(hob_node_id node) { try_invalidate(node).value(); }
+    hob_evaluation_summary evaluate() { return try_evaluate().value(); }
+    hob_evaluation_summary evaluate(const Executor& executor) { return try_evaluate(executor).value(); }
+    hob_evaluation_summary evaluate(const Executor* executor, const hob_evaluation_desc& desc) {
+        return try_evaluate(executor, desc).value();
+    }
+    hob_value value(hob_node_id node, uint32_t output = 0) const { return try_value(node, output).value(); }
+    std::string failure(hob_node_id node) const { return try_failure(node).value(); }
+    std::vector<hob_node_id> failure_path(hob_node_id node) const { return try_failure_path(node).value(); }
+    hob_node_reason reason(hob_node_id node) const { return try_reason(node).value(); }
+    std::string reason_text(hob_node_id node) const { return try_reason_text(node).value(); }
+    hob_graph_statistics statistics() const { return try_statistics().value(); }
+    uint64_t runs(hob_node_id node) const { return try_runs(node).value(); }
+#endif
+
+    hob_graph* capi() noexcept { return graph_.get(); }
+    const hob_graph* capi() const noexcept { return graph_.get(); }
+
+private:
+    template <class Run>
+    struct Node {
+        Run run;
+        detail::SharedPending* pending;
+
+        static hob_verdict evaluate(void* self, hob_node_call* call) noexcept {
+            Node& node = *static_cast<Node*>(self);
+            hob_verdict verdict = HOB_VERDICT_FAILED;
+            node.pending->guard([&] { verdict = with_message(node.run, *call); });
+            return verdict;
+        }
+        static void release(void* self) noexcept { delete static_cast<Node*>(self); }
+    };
+
+    template <class Run>
+    static hob_verdict call(Run& run, hob_node_call& call) {
+        if constexpr (std::is_void_v<std::invoke_result_t<Run&, hob_node_call&>>) {
+            run(call);
+            return HOB_VERDICT_DONE;
+        } else {
+            return run(call);
+        }
+    }
+    template <class Run>
+    static hob_verdict with_message(Run& run, hob_node_call& node_call) {
+#if HOB_EXCEPTIONS
+        try {
+            return call(run, node_call);
+        } catch (const std::exception& exception) {
+            const std::string_view what = exception.what();
+            const std::size_t most = node_call.message_capacity - 1;
+            const std::size_t size = what.size() < most ? what.size() : most;
+            if (size > 0) std::memcpy(node_call.message, what.data(), size);
+            node_call.message[size] = '\0';
+            throw;
+        }
+#else
+        return call(run, node_call);
+#endif
+    }
+
+    static hob_node_desc described(const NodeOptions& options) noexcept {
+        hob_node_desc desc = HOB_NODE_DESC_INIT;
+        desc.node_class = options.node_class;
+        desc.name = detail::text(options.name);
+        desc.inputs = options.inputs.empty() ? nullptr : options.inputs.data();
+        desc.input_count = options.inputs.empty() ? options.input_count : options.inputs.size();
+        desc.outputs = options.outputs.empty() ? nullptr : options.outputs.data();
+        desc.output_count = options.outputs.empty() ? options.output_count : options.outputs.size();
+        desc.flags = options.is_sink ? HOB_NODE_SINK : 0;
+        return desc;
+    }
+    Result<hob_evaluation_summary> evaluated(const hob_executor* executor, const hob_evaluation_desc* desc) {
+        auto summary = detail::filled_by(
+            detail::sized<hob_evaluation_summary>(), [&](hob_evaluation_summary* into) {
+                return hob_graph_evaluate(capi(), executor, desc, into);
+            });
+        pending_->rethrow();
+        return summary;
+    }
+
+    struct Destroy {
+        void operator()(hob_graph* graph) const noexcept { hob_graph_destroy(graph); }
+    };
+    std::unique_ptr<detail::SharedPending> pending_;
+    std::unique_ptr<hob_graph, Destroy> graph_;
+};
+
+HOB_NAMESPACE_END
+
+#endif  // HOBGOBLIN_GRAPH_HPP
