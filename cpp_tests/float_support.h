@@ -27,7 +27,9 @@ struct Environment {
     }
 };
 
-/// Unmasks all traps, flushes denormals and rounds up until destroyed. Code in its scope must compute nothing inexact.
+/// Unmasks all traps, flushes denormals and rounds up until destroyed.
+///
+/// Code in its scope must compute nothing inexact.
 class Hostile {
 public:
     Hostile() {

@@ -1,4 +1,4 @@
-// Graphs for tests: nodes as closures, with a log of those that ran. MIT OR Apache-2.0.
+// Graphs for tests: nodes as closures, with a log of their runs. MIT OR Apache-2.0.
 #pragma once
 
 #include <deque>

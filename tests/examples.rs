@@ -93,7 +93,7 @@ fn number_before(printed: &str, after: &str) -> f64 {
 #[test]
 fn every_example_compiles_without_warnings_and_links() {
     let examples = examples();
-    assert_eq!(examples.len(), 6, "{examples:?}");
+    assert_eq!(examples.len(), 7, "{examples:?}");
     for example in examples {
         build("link", &example);
     }
@@ -150,6 +150,17 @@ fn governor_in_cpp_keeps_the_budget_and_learns_from_its_profile() {
 fn programs_survive_in_the_file_system_of_the_host() {
     for printed in run_twice("host_files.c").into_iter().flatten() {
         assert!(printed.starts_with("run 1: 3 compiled, 0 from the cache\nrun 2: 0 compiled, 3 from the cache\n"));
+    }
+}
+
+#[test]
+fn graph_patch_runs_only_what_changed_and_what_is_asked_for() {
+    let expected = "refused: the link would close a cycle: \"phase\" -> \"wave\" -> \"height\" -> \"phase\"; use a feedback \
+                    link\nfirst frame: 8 nodes ran, 0 broken\nlater frame: 5 nodes ran, 0 broken\n";
+    for printed in run_twice("graph_patch.c").into_iter().flatten() {
+        assert!(printed.starts_with(expected), "{printed}");
+        assert!(printed.contains("\"builder\" did not run: \"data\" failed, on which it depends"), "{printed}");
+        assert!(printed.ends_with("\n  built from 1\n"), "{printed}");
     }
 }
 

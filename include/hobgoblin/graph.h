@@ -31,7 +31,7 @@
 // - Node: a function of the host with input and output pins. A pin is numbered from 0 on each side.
 // - Link: an output that an input reads. An output may have many links, an input has at most one.
 // - Sink: a node that is wanted in every frame. Nodes that no sink depends on do not run.
-// - Class: what the outputs depend on, beside the inputs.
+// - Class: the causes of a change of the outputs, beside the inputs.
 // - Cut-off: the rule that decides whether an output changed. Dependants run only after a change.
 // - Lazy input: an input whose source is evaluated only if the node asks for it.
 // - Feedback link: a link that carries the value of the last frame. It may close a cycle.
@@ -84,18 +84,18 @@ typedef union hob_value {
 
 // ---- Experimental: Nodes ---------------------------------------------------------------------------------------------
 
-/// What the outputs of a node depend on, beside its inputs.
+/// The causes of a change of a node's outputs, beside its inputs.
 typedef enum hob_node_class {
-    /// Anything, such as the time or a device: it runs in every frame in which a sink depends on it. The default,
-    /// because the opposite mistake gives wrong values.
+    /// Any, such as the time or a device: it runs in every frame in which a sink depends on it. The default, because
+    /// the opposite mistake gives wrong values.
     HOB_NODE_CLASS_VOLATILE = 0,
-    /// Nothing: it runs only after a change of an input.
+    /// None: it runs only after a change of an input.
     HOB_NODE_CLASS_PURE = 1,
-    /// Nothing, and it has no changing inputs: it runs once.
+    /// None, and its inputs do not change: it runs once.
     HOB_NODE_CLASS_CONSTANT = 2,
-    /// What the host sets with hob_graph_set_input. It has outputs only, and no `evaluate`.
+    /// Calls of hob_graph_set_input. It has outputs only, and no `evaluate`.
     HOB_NODE_CLASS_INPUT = 3,
-    /// Nothing, and it has an effect outside of the graph: it is always a sink.
+    /// None, but it has an effect outside of the graph: it is always a sink.
     HOB_NODE_CLASS_EFFECT = 4,
 } hob_node_class;
 
@@ -113,7 +113,8 @@ typedef enum hob_cutoff {
     HOB_CUTOFF_NEVER = 4,
 } hob_cutoff;
 
-/// The result of hob_node_desc.evaluate. Another number counts as failed.
+/// The result of hob_node_desc.evaluate.
+/// Another number counts as failed.
 typedef enum hob_verdict {
     /// The outputs are written.
     HOB_VERDICT_DONE = 0,
@@ -123,7 +124,8 @@ typedef enum hob_verdict {
     HOB_VERDICT_FAILED = 2,
 } hob_verdict;
 
-/// hob_node_input.flags: evaluate the source only if the node asks for it. For the first 64 inputs of a node.
+/// hob_node_input.flags: evaluate the source only if the node asks for it.
+/// For the first 64 inputs of a node.
 #define HOB_NODE_INPUT_LAZY 1
 
 /// hob_node_input.flags: after a failure of the source, read its last good value.
@@ -131,11 +133,12 @@ typedef enum hob_verdict {
 #define HOB_NODE_INPUT_HOLD 2
 
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
-/// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A value
-/// of 16 zero bytes is no handle.
+/// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
+/// is not all zero.
 #define HOB_NODE_OUTPUT_OWNED 1
 
-/// hob_node_desc.flags: the node is a sink. See hob_graph_set_sink.
+/// hob_node_desc.flags: the node is a sink.
+/// See hob_graph_set_sink.
 #define HOB_NODE_SINK 1
 
 /// An input pin.
@@ -160,7 +163,7 @@ typedef struct hob_node_output {
     hob_value value;
 } hob_node_output;
 
-/// What a node sees while it runs: the argument of hob_node_desc.evaluate.
+/// Inputs and outputs of a running node: the argument of hob_node_desc.evaluate.
 /// All pointers are valid during the call.
 typedef struct hob_node_call {
     /// sizeof(hob_node_call) of the library.
@@ -188,7 +191,7 @@ typedef struct hob_node_call {
 typedef struct hob_node_desc {
     /// sizeof(hob_node_desc).
     uint32_t struct_size;
-    /// What its outputs depend on, beside its inputs. Default HOB_NODE_CLASS_VOLATILE.
+    /// The causes of a change of its outputs. Default HOB_NODE_CLASS_VOLATILE.
     hob_node_class node_class;
     /// A name for messages. Default empty: messages show its number.
     hob_str name;
@@ -318,7 +321,8 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_set_input(
 /// Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_invalidate(hob_graph *graph, hob_node_id node);
 
-/// How an evaluation finds the nodes to run. All evaluators give the same values and run the same nodes.
+/// How an evaluation finds the nodes to run.
+/// All evaluators give the same values and run the same nodes.
 typedef enum hob_evaluator {
     /// The fitting one: HOB_EVALUATOR_LAZY in the first frames after an edit, then another.
     HOB_EVALUATOR_AUTO = 0,
@@ -342,7 +346,7 @@ typedef struct hob_evaluation_desc {
     uint64_t node_limit;
 } hob_evaluation_desc;
 
-/// What an evaluation did.
+/// Counts of one evaluation.
 /// An answer: set struct_size, or begin with HOB_EVALUATION_SUMMARY_INIT.
 typedef struct hob_evaluation_summary {
     /// sizeof(hob_evaluation_summary).
@@ -401,7 +405,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_value(
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_failure(
     const hob_graph *graph, hob_node_id node, char *buffer, size_t capacity, size_t *out_size, hob_node_id *out_source);
 
-/// Gets the nodes from a broken node to the one that failed, both included.
+/// Gets the path from a broken node to the failed node, both included.
 /// `*out_count` receives their number, 0 without a failure. `nodes` NULL asks only for that. `node_stride` is
 /// sizeof(hob_node_id). If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND:
 /// there is no such node. Threads: shared.

@@ -127,7 +127,7 @@ public:
             return hob_graph_get_failure(capi(), node, buffer, capacity, size, nullptr);
         });
     }
-    /// The nodes from a broken node to the one that failed.
+    /// The path from a broken node to the failed node.
     Result<std::vector<hob_node_id>> try_failure_path(hob_node_id node) const {
         return detail::read_all<std::vector<hob_node_id>>(
             [&](hob_node_id* nodes, std::size_t capacity, std::size_t* count) {

@@ -147,7 +147,7 @@ fn dead_handle(what: &str, name: &str) -> Error {
     error!(InvalidArgument, "{what} is not a live {name}: it was destroyed, or is a handle of another type")
 }
 
-/// What messages say about a type of handle.
+/// The words of messages about a type of handle.
 #[derive(Clone, Copy)]
 struct Kind {
     name: &'static str,

@@ -12,7 +12,8 @@ use crate::ffi::base::structs::Versioned;
 use crate::ffi::executor::desc::hob_executor;
 use crate::graph::{Evaluation, Evaluator};
 
-/// How an evaluation finds the nodes to run. All evaluators give the same values and run the same nodes.
+/// How an evaluation finds the nodes to run.
+/// All evaluators give the same values and run the same nodes.
 #[open_enum]
 #[repr(C)]
 pub enum hob_evaluator {
@@ -42,7 +43,7 @@ pub struct hob_evaluation_desc {
     pub node_limit: u64,
 }
 
-/// What an evaluation did.
+/// Counts of one evaluation.
 /// An answer: set struct_size, or begin with HOB_EVALUATION_SUMMARY_INIT.
 #[versioned(size = 48, last = examined_inputs)]
 #[repr(C)]

@@ -33,7 +33,7 @@
 //! - Node: a function of the host with input and output pins. A pin is numbered from 0 on each side.
 //! - Link: an output that an input reads. An output may have many links, an input has at most one.
 //! - Sink: a node that is wanted in every frame. Nodes that no sink depends on do not run.
-//! - Class: what the outputs depend on, beside the inputs.
+//! - Class: the causes of a change of the outputs, beside the inputs.
 //! - Cut-off: the rule that decides whether an output changed. Dependants run only after a change.
 //! - Lazy input: an input whose source is evaluated only if the node asks for it.
 //! - Feedback link: a link that carries the value of the last frame. It may close a cycle.

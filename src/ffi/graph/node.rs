@@ -1,4 +1,4 @@
-//! Parameters of nodes, and what a node sees while it runs.
+//! Parameters of nodes, and the argument of a running node.
 
 use std::ffi::{c_char, c_void};
 
@@ -12,20 +12,20 @@ use crate::graph::{Class, Cutoff, Input, MAX_PINS, Output};
 
 // == Experimental: Nodes ==
 
-/// What the outputs of a node depend on, beside its inputs.
+/// The causes of a change of a node's outputs, beside its inputs.
 #[open_enum]
 #[repr(C)]
 pub enum hob_node_class {
-    /// Anything, such as the time or a device: it runs in every frame in which a sink depends on it. The default,
-    /// because the opposite mistake gives wrong values.
+    /// Any, such as the time or a device: it runs in every frame in which a sink depends on it. The default, because
+    /// the opposite mistake gives wrong values.
     Volatile = 0,
-    /// Nothing: it runs only after a change of an input.
+    /// None: it runs only after a change of an input.
     Pure = 1,
-    /// Nothing, and it has no changing inputs: it runs once.
+    /// None, and its inputs do not change: it runs once.
     Constant = 2,
-    /// What the host sets with hob_graph_set_input. It has outputs only, and no `evaluate`.
+    /// Calls of hob_graph_set_input. It has outputs only, and no `evaluate`.
     Input = 3,
-    /// Nothing, and it has an effect outside of the graph: it is always a sink.
+    /// None, but it has an effect outside of the graph: it is always a sink.
     Effect = 4,
 }
 
@@ -45,7 +45,8 @@ pub enum hob_cutoff {
     Never = 4,
 }
 
-/// The result of hob_node_desc.evaluate. Another number counts as failed.
+/// The result of hob_node_desc.evaluate.
+/// Another number counts as failed.
 #[open_enum]
 #[repr(C)]
 pub enum hob_verdict {
@@ -57,16 +58,18 @@ pub enum hob_verdict {
     Failed = 2,
 }
 
-/// hob_node_input.flags: evaluate the source only if the node asks for it. For the first 64 inputs of a node.
+/// hob_node_input.flags: evaluate the source only if the node asks for it.
+/// For the first 64 inputs of a node.
 pub const HOB_NODE_INPUT_LAZY: u32 = 1;
 /// hob_node_input.flags: after a failure of the source, read its last good value.
 /// Without it the node does not run until the source recovers.
 pub const HOB_NODE_INPUT_HOLD: u32 = 2;
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
-/// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A value
-/// of 16 zero bytes is no handle.
+/// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
+/// is not all zero.
 pub const HOB_NODE_OUTPUT_OWNED: u32 = 1;
-/// hob_node_desc.flags: the node is a sink. See hob_graph_set_sink.
+/// hob_node_desc.flags: the node is a sink.
+/// See hob_graph_set_sink.
 pub const HOB_NODE_SINK: u32 = 1;
 
 /// An input pin.
@@ -97,7 +100,7 @@ pub struct hob_node_output {
     pub value: hob_value,
 }
 
-/// What a node sees while it runs: the argument of hob_node_desc.evaluate.
+/// Inputs and outputs of a running node: the argument of hob_node_desc.evaluate.
 /// All pointers are valid during the call.
 #[versioned(size = 56, last = message)]
 #[repr(C)]
@@ -131,7 +134,7 @@ pub struct hob_node_call {
 pub struct hob_node_desc {
     /// sizeof(hob_node_desc).
     pub struct_size: u32,
-    /// What its outputs depend on, beside its inputs. Default HOB_NODE_CLASS_VOLATILE.
+    /// The causes of a change of its outputs. Default HOB_NODE_CLASS_VOLATILE.
     pub node_class: hob_node_class,
     /// A name for messages. Default empty: messages show its number.
     pub name: hob_str,

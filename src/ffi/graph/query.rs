@@ -36,7 +36,7 @@ pub extern "C" fn hob_graph_get_failure(
     Ok(())
 }
 
-/// Gets the nodes from a broken node to the one that failed, both included.
+/// Gets the path from a broken node to the failed node, both included.
 /// `*out_count` receives their number, 0 without a failure. `nodes` NULL asks only for that. `node_stride` is
 /// sizeof(hob_node_id). If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND:
 /// there is no such node. Threads: shared.

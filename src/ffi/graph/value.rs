@@ -57,7 +57,7 @@ pub union hob_value {
     pub bytes: [u8; 16],
 }
 
-// The core's arrays of values are passed to nodes as they are.
+// The core's arrays of values are passed to nodes without a copy.
 const _: () = assert!(size_of::<hob_value>() == size_of::<Value>() && align_of::<hob_value>() == align_of::<Value>());
 
 impl From<hob_value> for Value {
