@@ -15,7 +15,7 @@ use crate::graph::{Canceller, Evaluation, Graph, Summary};
 /// A graph.
 /// A handle: see "Handles" in base.h.
 #[opaque(GraphCell, tag = b"hobgraph", published = Canceller,
-    busy = "an evaluation or an edit is running, on another thread or around this callback; wait until it has returned")]
+    busy = "an evaluation or an edit is running, on another thread or around this callback; read and edit the graph between evaluations")]
 pub struct hob_graph {
     _private: [u8; 0],
 }
