@@ -347,6 +347,16 @@ bool World::inside(hob_knapsack* knapsack, void (*run)(void*), void* data) {
     return true;
 }
 
+bool World::inside(hob_graph* graph, void (*run)(void*), void* data) {
+    hob_node_desc desc = HOB_NODE_DESC_INIT;
+    fill(desc);
+    hob_node_id node = {0, 0};
+    Memory::call_inside(run, data);
+    (void)hob_graph_add_node(graph, &desc, &node);
+    MUST(Memory::end_inside());
+    return true;
+}
+
 bool World::inside(hob_profile* profile, void (*run)(void*), void* data) {
     Memory::call_inside(run, data);
     (void)hob_profile_load(profile, json.data(), json.size());

@@ -60,10 +60,10 @@ public:
     bool inside(hob_knapsack* knapsack, void (*run)(void*), void* data);
     bool inside(hob_profile* profile, void (*run)(void*), void* data);
     bool inside(hob_program_manager* manager, void (*run)(void*), void* data);
+    bool inside(hob_graph* graph, void (*run)(void*), void* data);
     bool inside(hob_executor*, void (*)(void*), void*) { return false; }
     bool inside(hob_program_cache*, void (*)(void*), void*) { return false; }
     bool inside(hob_pipeline_library*, void (*)(void*), void*) { return false; }
-    bool inside(hob_graph*, void (*)(void*), void*) { return false; }
 
     // Input structs: each comes from its init function, or is zero.
     void fill(hob_allocator_hook& hook) { hook = Memory::hook(); }
