@@ -357,7 +357,7 @@ typedef struct hob_evaluation_summary {
     hob_evaluator evaluator;
     /// Must be 0.
     uint32_t reserved;
-    /// Nodes that ran, failed ones included.
+    /// Nodes that ran. Includes failed nodes, and nodes of HOB_NODE_CLASS_INPUT with a new value.
     uint64_t runs;
     /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
     uint64_t requests;

@@ -57,7 +57,7 @@ pub struct hob_evaluation_summary {
     pub evaluator: hob_evaluator,
     /// Must be 0.
     pub reserved: u32,
-    /// Nodes that ran, failed ones included.
+    /// Nodes that ran. Includes failed nodes, and nodes of HOB_NODE_CLASS_INPUT with a new value.
     pub runs: u64,
     /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
     pub requests: u64,
