@@ -31,19 +31,17 @@ pub extern "C" fn hob_graph_add_node(
     out_node: *mut hob_node_id,
 ) -> hob_result {
     if desc.flags & !HOB_NODE_SINK != 0 {
-        return Err(error!(Unsupported, "hob_node_desc.flags {:#x} has bits that this library does not know", desc.flags));
+        return Err(error!(
+            Unsupported,
+            "hob_node_desc.flags {:#x} has bits that this library does not know", desc.flags
+        ));
     }
     let class = desc.node_class.class()?;
     // SAFETY: the header's contract for the fields, here and below.
     let (inputs, outputs) = unsafe { (desc.inputs()?, desc.outputs()?) };
     let name = unsafe { desc.name.argument("hob_node_desc.name") }.text()?;
-    let options = NodeOptions {
-        name,
-        class,
-        is_sink: desc.flags & HOB_NODE_SINK != 0,
-        inputs: &inputs,
-        outputs: &outputs,
-    };
+    let options =
+        NodeOptions { name, class, is_sink: desc.flags & HOB_NODE_SINK != 0, inputs: &inputs, outputs: &outputs };
     let is_input = desc.node_class == hob_node_class::Input;
     match desc.evaluate {
         Some(_) if is_input => {
@@ -59,7 +57,10 @@ pub extern "C" fn hob_graph_add_node(
     let node = graph.with(|cell| {
         if cell.graph.len() >= cell.max_nodes {
             let limit = cell.max_nodes;
-            return Err(error!(LimitExceeded, "the graph has {limit} nodes, as many as hob_graph_desc.max_nodes allows"));
+            return Err(error!(
+                LimitExceeded,
+                "the graph has {limit} nodes, as many as hob_graph_desc.max_nodes allows"
+            ));
         }
         let Some(evaluate) = desc.evaluate else { return cell.graph.add(&options, None) };
         let (function, owner) = HostNode::new(&desc, evaluate, &cell.calls)?;

@@ -227,7 +227,10 @@ impl hob_node_desc {
             }
             hob_cutoff::Callback if self.is_equal.is_some() => Cutoff::Callback,
             hob_cutoff::Callback => {
-                return Err(error!(InvalidArgument, "outputs[{at}] is compared by a callback: set hob_node_desc.is_equal"));
+                return Err(error!(
+                    InvalidArgument,
+                    "outputs[{at}] is compared by a callback: set hob_node_desc.is_equal"
+                ));
             }
             hob_cutoff::Never => Cutoff::Never,
             _ => Cutoff::Bytes,

@@ -103,7 +103,8 @@ pub extern "C" fn hob_graph_get_reason(
     node: hob_node_id,
     out_reason: *mut hob_node_reason,
 ) -> hob_result {
-    let reason = |why, node: Id, input| hob_node_reason { why, node: node.into(), input, ..hob_node_reason::defaults() };
+    let reason =
+        |why, node: Id, input| hob_node_reason { why, node: node.into(), input, ..hob_node_reason::defaults() };
     let only = |why| reason(why, Id::default(), 0);
     out_reason.write(match graph.graph.why(node.into())? {
         Why::Volatile => only(hob_node_why::Volatile),
