@@ -166,8 +166,10 @@ TEST("graph: an evaluation allocates nothing once it is warm") {
         ENSURE_OK(hob_graph_add_node(graph.get(), &desc, &failing));
         hob_evaluation_desc how = HOB_EVALUATION_DESC_INIT;
         how.evaluator = evaluator;
-        for (int frame = 0; frame < 100; ++frame) {
+        // Once a plan was made in the background, and used.
+        for (int frame = 0; frame < 10; ++frame) {
             ENSURE_OK(hob_graph_evaluate(graph.get(), pool.get(), &how, nullptr));
+            ENSURE_OK(hob_executor_wait_idle(pool.get(), UINT64_MAX));
         }
         const uint64_t before = malloc_calls();
         for (int frame = 0; frame < 1000; ++frame) {
@@ -245,7 +247,7 @@ void starts_empty(hob_result (*init)(T*, uint32_t), size_t first, size_t end) {
 
 TEST("graph: structs of graphs start with their defaults") {
     starts_empty(&hob_graph_desc_init, 8, 8);
-    starts_empty(&hob_node_desc_init, 120, 120);
+    starts_empty(&hob_node_desc_init, 136, 136);
     starts_empty(&hob_node_call_init, 56, 56);
     starts_empty(&hob_evaluation_desc_init, 16, 8);
     starts_empty(&hob_evaluation_summary_init, 48, 48);

@@ -430,3 +430,26 @@ TEST("graph: a refused node changes nothing and is not owned") {
     hob_graph_destroy(small);
     ENSURE(released == 1);
 }
+
+TEST("graph: nodes and links are saved as JSON and as a picture") {
+    Net net;
+    const auto input = net.input("a \"quoted\" name", 2);
+    hob_node_desc desc = plain_desc(1, 1);
+    desc.type_name = HOB_STR("doubler");
+    const auto node = net.sink(net.add("twice", desc, [](hob_node_call&) { return HOB_VERDICT_DONE; }));
+    net.link({input}, node);
+    const auto saved = [&](hob_result (*save)(const hob_graph*, char*, size_t, size_t*)) {
+        size_t size = 0;
+        ENSURE_OK(save(net.graph.get(), nullptr, 0, &size));
+        std::string text(size, '?');
+        ENSURE(save(net.graph.get(), &text[0], size - 1, &size) == HOB_RESULT_BUFFER_TOO_SMALL);
+        ENSURE_OK(save(net.graph.get(), &text[0], size, &size));
+        ENSURE(size == text.size() && text.back() == '\n');
+        return text;
+    };
+    const std::string json = saved(&hob_graph_save_json), dot = saved(&hob_graph_save_dot);
+    for (const char* part : {"\"hobgoblin_graph\": 1", "a \\\"quoted\\\" name", "\"doubler\"", "\"pure\"", "\"links\""}) {
+        EXPECT(json.find(part) != std::string::npos);
+    }
+    for (const char* part : {"digraph", "n1 -> n2", "peripheries=2", "twice"}) EXPECT(dot.find(part) != std::string::npos);
+}

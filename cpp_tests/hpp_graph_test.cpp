@@ -58,6 +58,8 @@ TEST("hpp: nodes are lambdas, and run only after a change") {
     ENSURE(moved.evaluate(&executor, desc).evaluator == HOB_EVALUATOR_LIST && moved.runs(scaled) == 3);
     moved.disconnect(large, 0);
     moved.set_sink(large, false);
+    ENSURE(moved.save_json().find("\"scaled\"") != std::string::npos);
+    ENSURE(moved.save_dot().find("digraph") != std::string::npos);
     ENSURE(moved.statistics().links == 1 && moved.evaluate().runs == 0);
     moved.remove(scaled);
     ENSURE(owned.use_count() == 1 && moved.try_value(scaled).code() == HOB_RESULT_NOT_FOUND);

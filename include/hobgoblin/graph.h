@@ -195,6 +195,8 @@ typedef struct hob_node_desc {
     hob_node_class node_class;
     /// A name for messages. Default empty: messages show its number.
     hob_str name;
+    /// The host's name of the kind of node, for hob_graph_save_json. Default empty.
+    hob_str type_name;
     /// Computes the outputs from the inputs. Must be set, except for HOB_NODE_CLASS_INPUT, which has none.
     /// Runs inside hob_graph_evaluate: on its thread, and on threads of its executor. A node runs on one thread at a
     /// time, but several nodes may run at once. It must not call its own graph, except hob_graph_cancel.
@@ -462,6 +464,24 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_reason(
 /// HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_reason_text(
     const hob_graph *graph, hob_node_id node, char *buffer, size_t capacity, size_t *out_size);
+
+// ---- Experimental: Pictures and texts --------------------------------------------------------------------------------
+
+/// Saves nodes and links as JSON, without a NUL.
+/// For tools, and for a host that makes the graph again.
+/// Functions are named by hob_node_desc.type_name. Pointers in values are saved as numbers.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_save_json(
+    const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
+
+/// Saves a picture of the graph for Graphviz, in the language DOT, without a NUL.
+/// Lazy links are dashed, feedback links are dotted, sinks have a double border, and nodes that failed are red.
+///
+/// `*out_size`, `buffer` and `capacity` are as for hob_graph_save_json. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_save_dot(
+    const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
 
 // ---- Experimental: Statistics ----------------------------------------------------------------------------------------
 

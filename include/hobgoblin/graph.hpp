@@ -20,6 +20,8 @@ HOB_NAMESPACE_BEGIN
 struct NodeOptions {
     /// A name for messages.
     std::string_view name;
+    /// The kind of node, for save_json().
+    std::string_view type_name;
     hob_node_class node_class = HOB_NODE_CLASS_VOLATILE;
     /// Numbers of pins with defaults.
     std::size_t input_count = 0, output_count = 1;
@@ -144,6 +146,18 @@ public:
             return hob_graph_get_reason_text(capi(), node, buffer, capacity, size);
         });
     }
+    /// Nodes and links as JSON.
+    Result<std::string> try_save_json() const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_graph_save_json(capi(), buffer, capacity, size);
+        });
+    }
+    /// A picture for Graphviz.
+    Result<std::string> try_save_dot() const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_graph_save_dot(capi(), buffer, capacity, size);
+        });
+    }
     Result<hob_graph_statistics> try_statistics() const {
         return detail::filled_by(detail::sized<hob_graph_statistics>(), [&](hob_graph_statistics* statistics) {
             return hob_graph_get_statistics(capi(), statistics);
@@ -184,6 +198,8 @@ public:
     std::vector<hob_node_id> failure_path(hob_node_id node) const { return try_failure_path(node).value(); }
     hob_node_reason reason(hob_node_id node) const { return try_reason(node).value(); }
     std::string reason_text(hob_node_id node) const { return try_reason_text(node).value(); }
+    std::string save_json() const { return try_save_json().value(); }
+    std::string save_dot() const { return try_save_dot().value(); }
     hob_graph_statistics statistics() const { return try_statistics().value(); }
     uint64_t runs(hob_node_id node) const { return try_runs(node).value(); }
 #endif
@@ -237,6 +253,7 @@ private:
         hob_node_desc desc = HOB_NODE_DESC_INIT;
         desc.node_class = options.node_class;
         desc.name = detail::text(options.name);
+        desc.type_name = detail::text(options.type_name);
         desc.inputs = options.inputs.empty() ? nullptr : options.inputs.data();
         desc.input_count = options.inputs.empty() ? options.input_count : options.inputs.size();
         desc.outputs = options.outputs.empty() ? nullptr : options.outputs.data();

@@ -128,7 +128,7 @@ pub struct hob_node_call {
 }
 
 /// Parameters of a node.
-#[versioned(size = 120, last = reserved)]
+#[versioned(size = 136, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_node_desc {
@@ -138,6 +138,8 @@ pub struct hob_node_desc {
     pub node_class: hob_node_class,
     /// A name for messages. Default empty: messages show its number.
     pub name: hob_str,
+    /// The host's name of the kind of node, for hob_graph_save_json. Default empty.
+    pub type_name: hob_str,
     /// Computes the outputs from the inputs. Must be set, except for HOB_NODE_CLASS_INPUT, which has none.
     /// Runs inside hob_graph_evaluate: on its thread, and on threads of its executor. A node runs on one thread at a
     /// time, but several nodes may run at once. It must not call its own graph, except hob_graph_cancel.
