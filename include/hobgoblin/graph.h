@@ -195,7 +195,7 @@ typedef struct hob_node_desc {
     hob_node_class node_class;
     /// A name for messages. Default empty: messages show its number.
     hob_str name;
-    /// The host's name of the kind of node, for hob_graph_save_json. Default empty.
+    /// The host's name of its type, for hob_graph_load and hob_graph_emit. Default empty.
     hob_str type_name;
     /// Computes the outputs from the inputs. Must be set, except for HOB_NODE_CLASS_INPUT, which has none.
     /// Runs inside hob_graph_evaluate: on its thread, and on threads of its executor. A node runs on one thread at a
@@ -465,24 +465,6 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_reason(
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_reason_text(
     const hob_graph *graph, hob_node_id node, char *buffer, size_t capacity, size_t *out_size);
 
-// ---- Experimental: Pictures and texts --------------------------------------------------------------------------------
-
-/// Saves nodes and links as JSON, without a NUL.
-/// For tools, and for a host that makes the graph again.
-/// Functions are named by hob_node_desc.type_name. Pointers in values are saved as numbers.
-///
-/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
-/// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
-HOB_EXPERIMENTAL_API hob_result hob_graph_save_json(
-    const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
-
-/// Saves a picture of the graph for Graphviz, in the language DOT, without a NUL.
-/// Lazy links are dashed, feedback links are dotted, sinks have a double border, and nodes that failed are red.
-///
-/// `*out_size`, `buffer` and `capacity` are as for hob_graph_save_json. Threads: shared.
-HOB_EXPERIMENTAL_API hob_result hob_graph_save_dot(
-    const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
-
 // ---- Experimental: Statistics ----------------------------------------------------------------------------------------
 
 /// Counts of a graph since it was created.
@@ -517,6 +499,115 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_statistics(const hob_graph *graph,
 /// Gets the number of a node's runs, without those that ended with HOB_VERDICT_NEED.
 /// HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, hob_node_id node, uint64_t *out_runs);
+
+// ---- Experimental: Audit ---------------------------------------------------------------------------------------------
+
+/// A node of HOB_NODE_CLASS_PURE or HOB_NODE_CLASS_CONSTANT that gave other outputs for the same inputs.
+typedef struct hob_graph_finding {
+    /// The node. It depends on something that is not an input: time, state, or another node.
+    hob_node_id node;
+    /// The output that differs.
+    uint32_t output;
+    /// Evaluations between both runs.
+    uint32_t evaluations;
+    /// The value of the first run.
+    hob_value before;
+    /// The value of the second run. All zero if it failed or asked for other inputs.
+    hob_value after;
+} hob_graph_finding;
+
+/// Starts or stops the audit: a share of extra runs that finds wrong classes.
+/// Nodes are run again with the inputs that they had some frames before. `share` is the extra runs per run, for instance
+/// 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count.
+///
+///     hob_graph_set_audit(graph, 0.02); /* in a debug build */
+///
+/// In 150 frames with all nodes, at 0.02, each node is examined once. Nodes that read or write owned handles, or that
+/// have more than 32 inputs or outputs, are not examined. HOB_RESULT_INVALID_ARGUMENT: `share` is not 0 to 1.
+/// Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_set_audit(hob_graph *graph, double share);
+
+/// Gets the findings of the audit: the first one of each node, at most 64.
+/// `*out_count` receives their number. `findings` NULL asks only for that. `finding_stride` is
+/// sizeof(hob_graph_finding). If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_findings(
+    const hob_graph *graph, hob_graph_finding *findings, size_t finding_stride, size_t capacity, size_t *out_count);
+
+// ---- Experimental: Bake ----------------------------------------------------------------------------------------------
+
+/// Makes a graph with the same values at its sinks, in which values that the host sets are constants.
+/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
+/// are copied: `release` is called after the last copy is gone. On success `*out_graph` is the caller's to destroy.
+///
+///     hob_graph *baked = NULL;
+///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
+///     hob_graph_get_copy(baked, sink, &sink_in_baked);
+///
+/// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
+/// nodes with owned outputs, and sources of feedback links. `keep` are further nodes to keep, such as nodes whose values
+/// are large; they run once. `keep_stride` is sizeof(hob_node_id).
+///
+/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or nodes were edited after it. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_bake(
+    const hob_graph *graph, const hob_node_id *keep, size_t keep_stride, size_t keep_count, hob_graph **out_graph);
+
+/// Gets the node that was made of another graph's node, by hob_graph_bake or hob_graph_load.
+/// `original` is the node's id in the graph that was baked or written. `*out_node` is all zero if the node was removed
+/// by baking, or if there is none. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_copy(const hob_graph *graph, hob_node_id original, hob_node_id *out_node);
+
+// ---- Experimental: Graphs as text ------------------------------------------------------------------------------------
+
+/// Gets nodes and links as JSON, without a NUL, for hob_graph_load.
+/// The values of outputs and the counts are not in it; values of inputs without a link are.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_json(
+    const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
+
+/// Gets a picture of the graph for Graphviz (DOT), without a NUL.
+/// Lazy links are dashed, feedback links dotted, sinks have a double border, and broken nodes are red. Buffer and result
+/// as for hob_graph_get_json. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_dot(
+    const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
+
+/// Makes a graph of the JSON of hob_graph_get_json.
+/// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc` has
+/// its class, names, flags and numbers of pins; set `evaluate`, and the other callbacks and `user_data` if it needs
+/// them. Return 1, or 0 if the type is unknown. On success `*out_graph` is the caller's to destroy, and
+/// hob_graph_get_copy gets the nodes by their old ids.
+///
+///     /* uint32_t resolve(void *types, uint32_t id, hob_node_desc *desc) {
+///            desc->evaluate = find(types, desc->type_name);
+///            return desc->evaluate != NULL;
+///        } */
+///     if (hob_graph_load(text, size, resolve, types, &graph) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// `user_data` of a resolved node is released if loading fails later. HOB_RESULT_NOT_FOUND: `resolve` returned 0.
+/// HOB_RESULT_MALFORMED: the text is no such JSON, or has a link that the graph refuses; hob_last_error names the line.
+/// Threads: any. Callbacks: `resolve`, and `release` after a failure, inside this call.
+HOB_EXPERIMENTAL_API hob_result hob_graph_load(
+    const void *json, size_t size, uint32_t (*resolve)(void *user_data, uint32_t id, hob_node_desc *desc),
+    void *user_data, hob_graph **out_graph);
+
+/// Gets the graph as C source, without a NUL, which calls the functions of the nodes.
+/// hob_node_desc.type_name of each node is the name of its function, and `prefix` starts all other names. The source has
+/// a struct, an init function and an evaluate function. Set `user_data` of each node in it, by the numbers of
+/// hob_graph_get_emitted_nodes. Usually a baked graph is written.
+///
+/// Buffer and result as for hob_graph_get_json.
+///
+/// HOB_RESULT_INVALID_ARGUMENT: a name is no identifier of C. HOB_RESULT_UNSUPPORTED: an output is owned.
+/// Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_emit(
+    const hob_graph *graph, hob_str prefix, char *buffer, size_t capacity, size_t *out_size);
+
+/// Gets the nodes in the order of their numbers in the source of hob_graph_emit.
+/// `*out_count` receives their number. `nodes` NULL asks only for that. `node_stride` is sizeof(hob_node_id). If
+/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. Errors as for hob_graph_emit. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_emitted_nodes(
+    const hob_graph *graph, hob_node_id *nodes, size_t node_stride, size_t capacity, size_t *out_count);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------
 //

@@ -19,13 +19,14 @@ pub struct Baked<F: Function> {
     pub removed: Vec<Id>,
 }
 
-impl<F: Function + Clone> Graph<F> {
+impl<F: Function> Graph<F> {
     /// A graph with the same values at its sinks, in which user inputs are constants.
     ///
     /// A node whose inputs cannot change is removed, and its value is stored where it was read. Sinks, volatile nodes and
     /// effects are kept, and nodes for which `keep` is true, nodes that failed or have not run yet, those with owned
-    /// outputs, and sources of feedback links. A pure node that is kept runs once. This graph must be up to date.
-    pub fn bake(&self, keep: impl Fn(Id) -> bool) -> Result<Baked<F>> {
+    /// outputs, and sources of feedback links. A pure node that is kept runs once. This graph must be up to date. `copy`
+    /// makes the functions of nodes that are kept.
+    pub fn bake(&self, keep: impl Fn(Id) -> bool, mut copy: impl FnMut(&F) -> Result<F>) -> Result<Baked<F>> {
         if self.is_within_frame || !self.is_settled {
             return Err(error!(InvalidArgument, "the graph is not up to date: evaluate it before it is baked"));
         }
@@ -39,7 +40,7 @@ impl<F: Function + Clone> Graph<F> {
         for position in 0..plan.len() as u32 {
             let node = plan.step(position).node;
             if !is_stored(node) {
-                let id = self.copy_node(&mut baked.graph, node)?;
+                let id = self.copy_node(&mut baked.graph, node, &mut copy)?;
                 new_ids[node as usize] = id;
                 try_push(&mut baked.kept, (self.nodes.id_at(node as usize), id))?;
             }
@@ -86,7 +87,7 @@ impl<F: Function + Clone> Graph<F> {
         flags & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE && !cells.is_sink && !owns && !feeds_back
     }
 
-    fn copy_node(&self, graph: &mut Self, node: u32) -> Result<Id> {
+    fn copy_node(&self, graph: &mut Self, node: u32, copy: &mut impl FnMut(&F) -> Result<F>) -> Result<Id> {
         let cells = self.structure.node(node);
         let record = self.state.record_of(node);
         // The inputs of a user input are its outputs.
@@ -114,7 +115,7 @@ impl<F: Function + Clone> Graph<F> {
             inputs: &inputs,
             outputs: &outputs,
         };
-        let id = graph.add(&options, self.state.function(node).cloned())?;
+        let id = graph.add(&options, self.state.function(node).map(copy).transpose()?)?;
         if outputs.iter().all(|output| !output.is_owned) {
             // Inputs that hold go on reading the last good value.
             graph.state.change_flags(id.index1 - 1, self.state.flags(node) & HAS_VALUE, 0);

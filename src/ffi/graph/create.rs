@@ -3,7 +3,7 @@
 use hobgoblin_macros::{entry, opaque, versioned};
 
 use super::host_node::{Calls, HostNode};
-use crate::base::{Result, Shared, fault_point};
+use crate::base::{Id, Result, Shared, fault_point};
 use crate::executor::Executor;
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
@@ -26,6 +26,8 @@ pub struct GraphCell {
     pub calls: Shared<Calls>,
     pub max_nodes: usize,
     pub totals: Totals,
+    /// Of a graph that was baked or loaded: nodes of the other graph or text, and its own, by the former's index.
+    pub origins: Vec<(Id, Id)>,
 }
 
 /// Sums over all evaluations.
@@ -38,6 +40,19 @@ pub struct Totals {
 }
 
 impl GraphCell {
+    /// Makes the handle of a graph.
+    pub fn handle(
+        graph: Graph<HostNode>,
+        calls: Shared<Calls>,
+        max_nodes: usize,
+        mut origins: Vec<(Id, Id)>,
+    ) -> Result<*mut hob_graph> {
+        origins.sort_unstable_by_key(|(origin, _)| origin.index1);
+        let canceller = graph.canceller();
+        let cell = Self { graph, calls, max_nodes, totals: Totals::default(), origins };
+        handle::create_with::<hob_graph>(cell, canceller)
+    }
+
     pub fn evaluate(&mut self, executor: &Executor, evaluation: Evaluation) -> Result<Summary> {
         let Self { graph, calls, .. } = self;
         let summary = calls.evaluation(executor.max_concurrency(), || {
@@ -77,10 +92,7 @@ pub extern "C" fn hob_graph_create(desc: *const hob_graph_desc, out_graph: *mut 
         0 => usize::MAX,
         limit => limit as usize,
     };
-    let graph = Graph::new()?;
-    let canceller = graph.canceller();
-    let cell = GraphCell { graph, calls: Shared::try_new(Calls::default())?, max_nodes, totals: Totals::default() };
-    out_graph.write(handle::create_with::<hob_graph>(cell, canceller)?);
+    out_graph.write(GraphCell::handle(Graph::new()?, Shared::try_new(Calls::default())?, max_nodes, Vec::new())?);
     Ok(())
 }
 

@@ -119,6 +119,18 @@ impl HostNode {
         Ok((node, owner))
     }
 
+    /// The same node for another graph. The host's pointer is released after all of them.
+    pub fn copy(&self, calls: &Shared<Calls>) -> Result<Self> {
+        let copy = |rare: &Rare| {
+            let Rare { is_equal, release_value, ref owner } = *rare;
+            try_box(Rare { is_equal, release_value, owner: owner.clone() })
+        };
+        let rare = self.rare.as_deref().map(copy).transpose()?;
+        let node = Self { evaluate: self.evaluate, user_data: self.user_data, calls: calls.clone(), rare };
+        node.calls.memory.fetch_add(node.memory_used(), Relaxed);
+        Ok(node)
+    }
+
     fn memory_used(&self) -> usize {
         if self.rare.is_some() { size_of::<Rare>() + size_of::<UserData>() } else { 0 }
     }

@@ -49,3 +49,6 @@ mod edit;
 mod evaluate;
 mod query;
 mod statistics;
+mod audit;
+mod bake;
+mod dump;

@@ -435,7 +435,7 @@ impl Pair {
     /// Compares the sinks of the baked graph over some frames, in which no user input changes.
     pub fn compare_baked(&mut self, random: &mut Random, executors: &[Executor], seed: u64) {
         let share = random.below(3) * 20;
-        let baked = self.graph.bake(|_| random_share(seed, share));
+        let baked = self.graph.bake(|_| random_share(seed, share), |function| Ok(function.clone()));
         let Baked { graph: mut baked, kept, removed } = baked.unwrap();
         assert_eq!(kept.len() + removed.len(), self.graph.len(), "seed {seed}");
         let runs: Vec<u64> = removed.iter().map(|&id| self.graph.runs(id).unwrap()).collect();

@@ -1,0 +1,59 @@
+//! Baking.
+
+use hobgoblin_macros::entry;
+
+use super::create::{GraphCell, hob_graph};
+use super::host_node::Calls;
+use super::value::hob_node_id;
+use crate::base::{Id, Shared, try_collect};
+use crate::ffi::base::result::hob_result;
+
+// == Experimental: Bake ==
+
+/// Makes a graph with the same values at its sinks, in which values that the host sets are constants.
+/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
+/// are copied: `release` is called after the last copy is gone. On success `*out_graph` is the caller's to destroy.
+///
+///     hob_graph *baked = NULL;
+///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
+///     hob_graph_get_copy(baked, sink, &sink_in_baked);
+///
+/// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
+/// nodes with owned outputs, and sources of feedback links. `keep` are further nodes to keep, such as nodes whose values
+/// are large; they run once. `keep_stride` is sizeof(hob_node_id).
+///
+/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or nodes were edited after it. Threads: shared.
+#[entry(shared, experimental)]
+#[must_use]
+pub extern "C" fn hob_graph_bake(
+    graph: *const hob_graph,
+    keep: *const hob_node_id,
+    keep_stride: usize,
+    keep_count: usize,
+    out_graph: *mut *mut hob_graph,
+) -> hob_result {
+    let mut kept = try_collect(keep.iter().map(|id| (id.index1, id.generation)))?;
+    kept.sort_unstable();
+    let calls = Shared::try_new(Calls::default())?;
+    let is_kept = |id: Id| kept.binary_search(&(id.index1, id.generation)).is_ok();
+    let baked = graph.graph.bake(is_kept, |node| node.copy(&calls))?;
+    out_graph.write(GraphCell::handle(baked.graph, calls, graph.max_nodes, baked.kept)?);
+    Ok(())
+}
+
+/// Gets the node that was made of another graph's node, by hob_graph_bake or hob_graph_load.
+/// `original` is the node's id in the graph that was baked or written. `*out_node` is all zero if the node was removed
+/// by baking, or if there is none. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_get_copy(
+    graph: *const hob_graph,
+    original: hob_node_id,
+    out_node: *mut hob_node_id,
+) -> hob_result {
+    let found = graph.origins.binary_search_by_key(&original.index1, |(origin, _)| origin.index1);
+    // An id in a text has no generation.
+    let is_same = |origin: Id| origin.generation == original.generation || origin.generation == u32::MAX;
+    let copy = found.ok().map(|at| graph.origins[at]).filter(|(origin, _)| is_same(*origin));
+    out_node.write(copy.map_or(Id::default(), |(_, node)| node).into());
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Graphs as text.
+
+use std::ffi::{c_char, c_void};
+
+use hobgoblin_macros::entry;
+
+use super::create::{GraphCell, hob_graph};
+use super::host_node::{Calls, HostNode};
+use super::node::{HOB_NODE_SINK, hob_node_class, hob_node_desc};
+use super::value::hob_node_id;
+use crate::base::{Id, Result, Shared, error, try_collect};
+use crate::ffi::base::guard::call_host;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::ffi::base::text::hob_str;
+use crate::graph::{Class, Cutoff, Graph, NodeText};
+
+// == Experimental: Graphs as text ==
+
+/// Gets nodes and links as JSON, without a NUL, for hob_graph_load.
+/// The values of outputs and the counts are not in it; values of inputs without a link are.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_get_json(
+    graph: *const hob_graph,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    buffer.fill(graph.graph.json_size(), |bytes| graph.graph.to_json(bytes))
+}
+
+/// Gets a picture of the graph for Graphviz (DOT), without a NUL.
+/// Lazy links are dashed, feedback links dotted, sinks have a double border, and broken nodes are red. Buffer and result
+/// as for hob_graph_get_json. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_get_dot(
+    graph: *const hob_graph,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    buffer.fill(graph.graph.dot_size(), |bytes| graph.graph.to_dot(bytes))
+}
+
+/// Makes a graph of the JSON of hob_graph_get_json.
+/// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc` has
+/// its class, names, flags and numbers of pins; set `evaluate`, and the other callbacks and `user_data` if it needs
+/// them. Return 1, or 0 if the type is unknown. On success `*out_graph` is the caller's to destroy, and
+/// hob_graph_get_copy gets the nodes by their old ids.
+///
+///     /* uint32_t resolve(void *types, uint32_t id, hob_node_desc *desc) {
+///            desc->evaluate = find(types, desc->type_name);
+///            return desc->evaluate != NULL;
+///        } */
+///     if (hob_graph_load(text, size, resolve, types, &graph) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// `user_data` of a resolved node is released if loading fails later. HOB_RESULT_NOT_FOUND: `resolve` returned 0.
+/// HOB_RESULT_MALFORMED: the text is no such JSON, or has a link that the graph refuses; hob_last_error names the line.
+/// Threads: any. Callbacks: `resolve`, and `release` after a failure, inside this call.
+#[entry(any, experimental)]
+#[must_use]
+pub extern "C" fn hob_graph_load(
+    json: *const c_void,
+    size: usize,
+    resolve: Option<extern "C" fn(user_data: *mut c_void, id: u32, desc: *mut hob_node_desc) -> u32>,
+    user_data: *mut c_void,
+    out_graph: *mut *mut hob_graph,
+) -> hob_result {
+    let resolve = resolve.ok_or_else(|| error!(InvalidArgument, "resolve is NULL: pass a function"))?;
+    let calls = Shared::try_new(Calls::default())?;
+    let loaded = Graph::load(json, |node| {
+        let mut desc = described(node);
+        if call_host(|| resolve(user_data, node.id, &raw mut desc)) == 0 {
+            let (id, kind) = (node.id, node.options.kind);
+            return Err(error!(NotFound, "resolve returned 0 for node {id}, of type {kind:?}"));
+        }
+        resolved(node, &desc, &calls)
+    })?;
+    // An id in a text has no generation.
+    let origin = |id: u32| Id { index1: id, generation: u32::MAX };
+    let origins = try_collect(loaded.nodes.iter().map(|&(id, node)| (origin(id), node)))?;
+    out_graph.write(GraphCell::handle(loaded.graph, calls, usize::MAX, origins)?);
+    Ok(())
+}
+
+/// Gets the graph as C source, without a NUL, which calls the functions of the nodes.
+/// hob_node_desc.type_name of each node is the name of its function, and `prefix` starts all other names. The source has
+/// a struct, an init function and an evaluate function. Set `user_data` of each node in it, by the numbers of
+/// hob_graph_get_emitted_nodes. Usually a baked graph is written.
+///
+/// Buffer and result as for hob_graph_get_json.
+///
+/// HOB_RESULT_INVALID_ARGUMENT: a name is no identifier of C. HOB_RESULT_UNSUPPORTED: an output is owned.
+/// Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_emit(
+    graph: *const hob_graph,
+    prefix: hob_str,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    let emitted = graph.graph.emit(prefix.text()?)?;
+    buffer.text(&emitted.source)
+}
+
+/// Gets the nodes in the order of their numbers in the source of hob_graph_emit.
+/// `*out_count` receives their number. `nodes` NULL asks only for that. `node_stride` is sizeof(hob_node_id). If
+/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. Errors as for hob_graph_emit. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_get_emitted_nodes(
+    graph: *const hob_graph,
+    nodes: *mut hob_node_id,
+    node_stride: usize,
+    capacity: usize,
+    out_count: *mut usize,
+) -> hob_result {
+    let emitted = graph.graph.emit("nodes")?;
+    nodes.fill(emitted.nodes.into_iter().map(Into::into))
+}
+
+/// What `resolve` sees of a node.
+fn described(node: &NodeText<'_>) -> hob_node_desc {
+    let options = node.options;
+    hob_node_desc {
+        node_class: match options.class {
+            Class::Volatile => hob_node_class::Volatile,
+            Class::Pure => hob_node_class::Pure,
+            Class::Constant => hob_node_class::Constant,
+            Class::Input => hob_node_class::Input,
+            Class::Effect => hob_node_class::Effect,
+        },
+        name: hob_str::from(options.name),
+        type_name: hob_str::from(options.kind),
+        input_count: options.inputs.len(),
+        output_count: options.outputs.len(),
+        flags: if options.is_sink { HOB_NODE_SINK } else { 0 },
+        ..hob_node_desc::defaults()
+    }
+}
+
+/// The node with what `resolve` has set.
+fn resolved(node: &NodeText<'_>, desc: &hob_node_desc, calls: &Shared<Calls>) -> Result<HostNode> {
+    let refused = |missing: &str| {
+        let id = node.id;
+        Err(error!(InvalidArgument, "resolve has set no {missing} for node {id}: it needs one"))
+    };
+    let Some(evaluate) = desc.evaluate else { return refused("evaluate") };
+    let (host_node, owner) = HostNode::new(desc, evaluate, calls)?;
+    owner.iter().for_each(|owner| owner.own());
+    let outputs = node.options.outputs;
+    if desc.release_value.is_none() && outputs.iter().any(|output| output.is_owned) {
+        return refused("release_value");
+    }
+    if desc.is_equal.is_none() && outputs.iter().any(|output| output.cutoff == Cutoff::Callback) {
+        return refused("is_equal");
+    }
+    Ok(host_node)
+}
