@@ -123,3 +123,83 @@ TEST("hpp: a refused edit of a graph throws, and its lambda is destroyed") {
     graph.cancel();
     ENSURE(graph.evaluate().is_complete == 0 && graph.evaluate().is_complete == 1);
 }
+
+TEST("hpp: a baked graph shares the lambdas, and outlives its original") {
+    auto graph = std::make_unique<hob::Graph>();
+    const auto shared = std::make_shared<int>(2);
+    const auto speed = graph->add_input("speed", hob_value_of_number(3));
+    const auto scaled = graph->add(pure("scaled", 1), [shared](hob_node_call& call) {
+        call.outputs[0].number = *shared * call.inputs[0].number;
+    });
+    auto options = pure("clock", 1);
+    options.node_class = HOB_NODE_CLASS_VOLATILE;
+    options.is_sink = true;
+    const auto clock = graph->add(options, [shared, frame = 0](hob_node_call& call) mutable {
+        if (++frame == 4) throw std::runtime_error("late");
+        call.outputs[0].number = call.inputs[0].number + frame;
+    });
+    graph->connect(speed, 0, scaled, 0);
+    graph->connect(scaled, 0, clock, 0);
+    ENSURE(graph->try_bake().code() == HOB_RESULT_INVALID_ARGUMENT);
+    graph->evaluate();
+    hob::Graph baked = graph->bake();
+    const hob_node_id kept[] = {scaled};
+    hob::Graph larger = graph->bake(hob::ArrayView<hob_node_id>::of(kept, 1));
+    ENSURE(baked.statistics().nodes == 1 && larger.statistics().nodes == 2);
+    ENSURE(baked.copy(scaled).index1 == 0 && larger.copy(scaled).index1 != 0 && larger.copy(speed).index1 == 0);
+    ENSURE(larger.evaluate().runs == 2 && larger.value(larger.copy(clock)).number == 8);
+    graph.reset();
+    ENSURE(shared.use_count() == 3);
+    ENSURE(baked.evaluate().runs == 1 && baked.value(baked.copy(clock)).number == 9);
+    bool is_thrown = false;
+    try {
+        baked.evaluate();
+    } catch (const std::runtime_error& error) {
+        is_thrown = std::string(error.what()) == "late";
+    }
+    ENSURE(is_thrown);
+}
+
+TEST("hpp: a graph is written and loaded, and finds a node that is not pure") {
+    hob::Graph graph;
+    auto options = pure("liar", 0);
+    options.type_name = "counter";
+    options.is_sink = true;
+    const auto liar = graph.add(options, [count = 0](hob_node_call& call) mutable { call.outputs[0].number = ++count; });
+    auto clock_options = pure("clock", 0);
+    clock_options.type_name = "clock";
+    clock_options.node_class = HOB_NODE_CLASS_VOLATILE;
+    clock_options.is_sink = true;
+    graph.add(clock_options, [time = 0](hob_node_call& call) mutable { call.outputs[0].number = ++time; });
+    graph.set_audit(1);
+    for (int frame = 0; frame < 20; ++frame) graph.evaluate();
+    ENSURE(graph.runs(liar) == 1 && graph.findings().size() == 1 && graph.findings()[0].node.index1 == liar.index1);
+    graph.set_audit(0);
+    ENSURE(graph.findings().empty() && graph.try_set_audit(2).code() == HOB_RESULT_INVALID_ARGUMENT);
+
+    const std::string json = graph.save_json();
+    ENSURE(graph.save_dot().find("label=\"liar") != std::string::npos);
+    ENSURE(graph.emit("patch").find("hob_verdict counter(void *user_data, hob_node_call *call);") != std::string::npos);
+    ENSURE(graph.emitted_nodes().size() == 2 && graph.try_emit("1").code() == HOB_RESULT_INVALID_ARGUMENT);
+    const auto shared = std::make_shared<int>(1);
+    const auto resolve = [&](hob::Graph::Loading& node) {
+        node.set([shared](hob_node_call& call) { call.outputs[0].number = 7; });
+        return node.type_name() == "counter" || node.desc().node_class == HOB_NODE_CLASS_VOLATILE;
+    };
+    hob::Graph loaded = hob::Graph::load(json, resolve);
+    const auto copy = loaded.copy({liar.index1, 0});
+    ENSURE(loaded.evaluate().runs == 2 && loaded.value(copy).number == 7 && loaded.save_json() == json);
+    ENSURE(shared.use_count() == 3);
+    ENSURE(hob::Graph::try_load(json, [&](hob::Graph::Loading& node) {
+               node.set([shared](hob_node_call&) {});
+               return node.id() == 1;
+           }).code() == HOB_RESULT_NOT_FOUND);
+    bool is_thrown = false;
+    try {
+        (void)hob::Graph::try_load(json, [](hob::Graph::Loading&) -> bool { throw 5; });
+    } catch (int number) {
+        is_thrown = number == 5;
+    }
+    ENSURE(is_thrown && shared.use_count() == 3);
+    ENSURE(hob::Graph::try_load(json.substr(1), resolve).code() == HOB_RESULT_MALFORMED);
+}

@@ -20,7 +20,7 @@ HOB_NAMESPACE_BEGIN
 struct NodeOptions {
     /// A name for messages.
     std::string_view name;
-    /// The kind of node, for save_json().
+    /// The host's name of its type; see hob_graph_load and hob_graph_emit.
     std::string_view type_name;
     hob_node_class node_class = HOB_NODE_CLASS_VOLATILE;
     /// Numbers of pins with defaults.
@@ -59,7 +59,7 @@ public:
     }
     /// Takes ownership of a C handle.
     explicit Graph(hob_graph* graph)
-        : pending_(std::make_unique<detail::SharedPending>()), graph_(graph) {}
+        : Graph(graph, std::make_shared<detail::SharedPending>()) {}
 
     /// Adds a node: `run(hob_node_call&)` returns a hob_verdict, or nothing for HOB_VERDICT_DONE.
     template <class Run>
@@ -168,6 +168,77 @@ public:
         return detail::filled_by(uint64_t{0}, [&](uint64_t* runs) { return hob_graph_get_node_runs(capi(), node, runs); });
     }
 
+    /// A graph in which everything that cannot change is stored; see hob_graph_bake. Lambdas are shared with it.
+    Result<Graph> try_bake(ArrayView<hob_node_id> keep = {}) const {
+        hob_graph* baked = nullptr;
+        const hob_result code = hob_graph_bake(capi(), keep.data(), sizeof(hob_node_id), keep.size(), &baked);
+        return detail::result_of(code, Graph(baked, pending_));
+    }
+    /// The node that was made of a node of the graph that was baked or written. All zero if there is none.
+    Result<hob_node_id> try_copy(hob_node_id original) const {
+        return detail::filled_by(hob_node_id{0, 0},
+                                 [&](hob_node_id* node) { return hob_graph_get_copy(capi(), original, node); });
+    }
+    /// Starts the audit with that share of extra runs; 0 stops it.
+    Result<void> try_set_audit(double share) { return detail::result_of(hob_graph_set_audit(capi(), share)); }
+    Result<std::vector<hob_graph_finding>> try_findings() const {
+        return detail::read_all<std::vector<hob_graph_finding>>(
+            [&](hob_graph_finding* findings, std::size_t capacity, std::size_t* count) {
+                return hob_graph_get_findings(capi(), findings, sizeof(hob_graph_finding), capacity, count);
+            });
+    }
+    /// C source that calls the functions with the nodes' type names.
+    Result<std::string> try_emit(std::string_view prefix) const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_graph_emit(capi(), detail::text(prefix), buffer, capacity, size);
+        });
+    }
+    /// The nodes in the order of their numbers in that source.
+    Result<std::vector<hob_node_id>> try_emitted_nodes() const {
+        return detail::read_all<std::vector<hob_node_id>>(
+            [&](hob_node_id* nodes, std::size_t capacity, std::size_t* count) {
+                return hob_graph_get_emitted_nodes(capi(), nodes, sizeof(hob_node_id), capacity, count);
+            });
+    }
+
+    /// A node that is being loaded.
+    class Loading {
+    public:
+        /// The index1 that it had.
+        uint32_t id() const noexcept { return id_; }
+        /// Its class, names and numbers of pins.
+        const hob_node_desc& desc() const noexcept { return desc_; }
+        std::string_view type_name() const noexcept { return detail::view(desc_.type_name); }
+        /// Sets what it runs: as in try_add.
+        template <class Run>
+        void set(Run run) {
+            auto* node = new Node<Run>{std::move(run), pending_};
+            desc_.evaluate = &Node<Run>::evaluate;
+            desc_.user_data = node;
+            desc_.release = &Node<Run>::release;
+        }
+
+    private:
+        friend class Graph;
+        Loading(uint32_t id, hob_node_desc& desc, detail::SharedPending* pending) noexcept
+            : id_(id), desc_(desc), pending_(pending) {}
+        uint32_t id_;
+        hob_node_desc& desc_;
+        detail::SharedPending* pending_;
+    };
+    /// Makes a graph of the JSON of try_save_json. `resolve(Loading&)` sets what each node runs, and returns false for an
+    /// unknown type. Its exception is rethrown.
+    template <class Resolve>
+    static Result<Graph> try_load(std::string_view json, Resolve resolve) {
+        auto pending = std::make_shared<detail::SharedPending>();
+        Resolver<Resolve> resolver = {resolve, pending.get()};
+        hob_graph* graph = nullptr;
+        const hob_result code = hob_graph_load(json.data(), json.size(), &Resolver<Resolve>::call, &resolver, &graph);
+        auto loaded = detail::result_of(code, Graph(graph, pending));
+        pending->rethrow();
+        return loaded;
+    }
+
 #if HOB_EXCEPTIONS
     // The throwing forms.
     template <class Run>
@@ -202,12 +273,25 @@ public:
     std::string save_dot() const { return try_save_dot().value(); }
     hob_graph_statistics statistics() const { return try_statistics().value(); }
     uint64_t runs(hob_node_id node) const { return try_runs(node).value(); }
+    Graph bake(ArrayView<hob_node_id> keep = {}) const { return try_bake(keep).value(); }
+    hob_node_id copy(hob_node_id original) const { return try_copy(original).value(); }
+    void set_audit(double share) { try_set_audit(share).value(); }
+    std::vector<hob_graph_finding> findings() const { return try_findings().value(); }
+    std::string emit(std::string_view prefix) const { return try_emit(prefix).value(); }
+    std::vector<hob_node_id> emitted_nodes() const { return try_emitted_nodes().value(); }
+    template <class Resolve>
+    static Graph load(std::string_view json, Resolve resolve) {
+        return try_load(json, std::move(resolve)).value();
+    }
 #endif
 
     hob_graph* capi() noexcept { return graph_.get(); }
     const hob_graph* capi() const noexcept { return graph_.get(); }
 
 private:
+    Graph(hob_graph* graph, std::shared_ptr<detail::SharedPending> pending)
+        : pending_(std::move(pending)), graph_(graph) {}
+
     template <class Run>
     struct Node {
         Run run;
@@ -220,6 +304,22 @@ private:
             return verdict;
         }
         static void release(void* self) noexcept { delete static_cast<Node*>(self); }
+    };
+
+    template <class Resolve>
+    struct Resolver {
+        Resolve& resolve;
+        detail::SharedPending* pending;
+
+        static uint32_t call(void* self, uint32_t id, hob_node_desc* desc) noexcept {
+            Resolver& resolver = *static_cast<Resolver*>(self);
+            Loading node(id, *desc, resolver.pending);
+            bool is_known = false;
+            resolver.pending->guard([&] { is_known = resolver.resolve(node); });
+            // The library does not take over what belongs to a type that is unknown.
+            if (!is_known && desc->release != nullptr) desc->release(desc->user_data);
+            return is_known ? 1 : 0;
+        }
     };
 
     template <class Run>
@@ -273,7 +373,8 @@ private:
     struct Destroy {
         void operator()(hob_graph* graph) const noexcept { hob_graph_destroy(graph); }
     };
-    std::unique_ptr<detail::SharedPending> pending_;
+    /// Shared with baked graphs: their nodes are the same lambdas.
+    std::shared_ptr<detail::SharedPending> pending_;
     std::unique_ptr<hob_graph, Destroy> graph_;
 };
 

@@ -134,35 +134,3 @@ pub extern "C" fn hob_graph_get_reason_text(
 ) -> hob_result {
     buffer.text(graph.graph.why_text(node.into())?.as_str())
 }
-
-// == Experimental: Pictures and texts ==
-
-/// Saves nodes and links as JSON, without a NUL.
-/// For tools, and for a host that makes the graph again.
-/// Functions are named by hob_node_desc.type_name. Pointers in values are saved as numbers.
-///
-/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
-/// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
-#[entry(shared, experimental)]
-pub extern "C" fn hob_graph_save_json(
-    graph: *const hob_graph,
-    buffer: *mut c_char,
-    capacity: usize,
-    out_size: *mut usize,
-) -> hob_result {
-    buffer.fill(graph.graph.json_size(), |bytes| graph.graph.to_json(bytes))
-}
-
-/// Saves a picture of the graph for Graphviz, in the language DOT, without a NUL.
-/// Lazy links are dashed, feedback links are dotted, sinks have a double border, and nodes that failed are red.
-///
-/// `*out_size`, `buffer` and `capacity` are as for hob_graph_save_json. Threads: shared.
-#[entry(shared, experimental)]
-pub extern "C" fn hob_graph_save_dot(
-    graph: *const hob_graph,
-    buffer: *mut c_char,
-    capacity: usize,
-    out_size: *mut usize,
-) -> hob_result {
-    buffer.fill(graph.graph.dot_size(), |bytes| graph.graph.to_dot(bytes))
-}
