@@ -195,7 +195,7 @@ typedef struct hob_node_desc {
     hob_node_class node_class;
     /// A name for messages. Default empty: messages show its number.
     hob_str name;
-    /// The host's name of its type, for hob_graph_load and hob_graph_emit. Default empty.
+    /// The host's name of the kind of node, for hob_graph_save_json. Default empty.
     hob_str type_name;
     /// Computes the outputs from the inputs. Must be set, except for HOB_NODE_CLASS_INPUT, which has none.
     /// Runs inside hob_graph_evaluate: on its thread, and on threads of its executor. A node runs on one thread at a
@@ -558,21 +558,23 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_copy(const hob_graph *graph, hob_n
 
 // ---- Experimental: Graphs as text ------------------------------------------------------------------------------------
 
-/// Gets nodes and links as JSON, without a NUL, for hob_graph_load.
-/// The values of outputs and the counts are not in it; values of inputs without a link are.
+/// Saves nodes and links as JSON, without a NUL.
+/// For hob_graph_load and for tools. Functions are named by hob_node_desc.type_name. The values of outputs and the counts
+/// are not saved; values of inputs without a link are, pointers in them as numbers.
 ///
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
-HOB_EXPERIMENTAL_API hob_result hob_graph_get_json(
+HOB_EXPERIMENTAL_API hob_result hob_graph_save_json(
     const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
 
-/// Gets a picture of the graph for Graphviz (DOT), without a NUL.
-/// Lazy links are dashed, feedback links dotted, sinks have a double border, and broken nodes are red. Buffer and result
-/// as for hob_graph_get_json. Threads: shared.
-HOB_EXPERIMENTAL_API hob_result hob_graph_get_dot(
+/// Saves a picture of the graph for Graphviz, in the language DOT, without a NUL.
+/// Lazy links are dashed, feedback links are dotted, sinks have a double border, and nodes that failed are red.
+///
+/// `*out_size`, `buffer` and `capacity` are as for hob_graph_save_json. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_save_dot(
     const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
 
-/// Makes a graph of the JSON of hob_graph_get_json.
+/// Makes a graph of the JSON of hob_graph_save_json.
 /// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc` has
 /// its class, names, flags and numbers of pins; set `evaluate`, and the other callbacks and `user_data` if it needs
 /// them. Return 1, or 0 if the type is unknown. On success `*out_graph` is the caller's to destroy, and
@@ -596,7 +598,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_load(
 /// a struct, an init function and an evaluate function. Set `user_data` of each node in it, by the numbers of
 /// hob_graph_get_emitted_nodes. Usually a baked graph is written.
 ///
-/// Buffer and result as for hob_graph_get_json.
+/// Buffer and result as for hob_graph_save_json.
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: a name is no identifier of C. HOB_RESULT_UNSUPPORTED: an output is owned.
 /// Threads: shared.
