@@ -195,7 +195,7 @@ typedef struct hob_node_desc {
     hob_node_class node_class;
     /// A name for messages. Default empty: messages show its number.
     hob_str name;
-    /// The host's name of the kind of node, for hob_graph_save_json. Default empty.
+    /// The host's name of its type, for hob_graph_load and hob_graph_emit. Default empty.
     hob_str type_name;
     /// Computes the outputs from the inputs. Must be set, except for HOB_NODE_CLASS_INPUT, which has none.
     /// Runs inside hob_graph_evaluate: on its thread, and on threads of its executor. A node runs on one thread at a
