@@ -132,6 +132,7 @@ World::World(const std::string& directory) : directory_(directory) {
 }
 
 World::~World() {
+    hob_graph_destroy(baked_);
     hob_graph_destroy(graph_);
     hob_pipeline_library_destroy(pipelines_);
     hob_program_manager_destroy(manager_);
@@ -191,6 +192,8 @@ void World::make_children() {
         MUST_OK(hob_graph_add_node(graph_, &node, &id));
     }
     MUST_OK(hob_graph_connect(graph_, nodes_[0], 1, nodes_[1], 1));
+    MUST_OK(hob_graph_evaluate(graph_, nullptr, nullptr, nullptr));
+    MUST_OK(hob_graph_bake(graph_, nullptr, 0, 0, &baked_));
 }
 
 void* World::make(Of<hob_executor>) {
@@ -379,6 +382,7 @@ void World::fill(hob_node_desc& desc) {
         call->outputs[0].number = call->inputs[0].number + 1;
         return HOB_VERDICT_DONE;
     };
+    desc.type_name = HOB_STR("type");
     desc.input_count = desc.output_count = 2;
     desc.flags = HOB_NODE_SINK;
 }
@@ -536,6 +540,7 @@ void* World::handle(const std::string& type) {
     // A recording must begin before all other calls. Resources need a knapsack that has some.
     if (type == "hob_balance" && is_about("record")) return fresh_balance_;
     if (type == "hob_goblin" && is_about("record")) return fresh_goblin_;
+    if (type == "hob_graph" && is_about("get_copy")) return baked_;
     if (type == "hob_knapsack" && is_about("resource")) return resources_;
     const auto found = owned.find(type);
     if (found == owned.end()) give_up(__FILE__, __LINE__, ("World::handle has no " + type).c_str());
@@ -582,6 +587,8 @@ const std::string& World::bytes() const {
     static const std::string pipelines(reinterpret_cast<const char*>(pipeline_cache), sizeof pipeline_cache);
     if (is_about("decode_compute")) return compute_;
     if (is_about("decode_ray") || is_about("decode_shader_groups")) return ray_tracing_;
+    static const std::string graph = "{\"hobgoblin_graph\": 1}";
+    if (is_about("graph_load")) return graph;
     if (is_about("pipeline_decode")) return graphics_;
     if (is_about("pipeline")) return pipelines;
     return is_about("profile") ? json : some;

@@ -182,7 +182,7 @@ private:
     hob_program_cache* cache_ = nullptr;
     hob_program_manager* manager_ = nullptr;
     hob_pipeline_library* pipelines_ = nullptr;
-    hob_graph* graph_ = nullptr;
+    hob_graph *graph_ = nullptr, *baked_ = nullptr;
     hob_setting_id setting_ = {0, 0}, product_ = {0, 0};
     hob_shader_id shader_ = {0, 0};
     hob_use_id use_ = {0, 0};

@@ -552,8 +552,8 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_bake(
     const hob_graph *graph, const hob_node_id *keep, size_t keep_stride, size_t keep_count, hob_graph **out_graph);
 
 /// Gets the node that was made of another graph's node, by hob_graph_bake or hob_graph_load.
-/// `original` is the node's id in the graph that was baked or written. `*out_node` is all zero if the node was removed
-/// by baking, or if there is none. Threads: shared.
+/// `original` is the node's id in the graph that was baked or saved. HOB_RESULT_NOT_FOUND: there is no such node, for
+/// instance because baking removed it. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_copy(const hob_graph *graph, hob_node_id original, hob_node_id *out_node);
 
 // ---- Experimental: Graphs as text ------------------------------------------------------------------------------------

@@ -174,7 +174,7 @@ public:
         const hob_result code = hob_graph_bake(capi(), keep.data(), sizeof(hob_node_id), keep.size(), &baked);
         return detail::result_of(code, Graph(baked, pending_));
     }
-    /// The node that was made of a node of the graph that was baked or written. All zero if there is none.
+    /// The node that was made of a node of the graph that was baked or saved; see hob_graph_get_copy.
     Result<hob_node_id> try_copy(hob_node_id original) const {
         return detail::filled_by(hob_node_id{0, 0},
                                  [&](hob_node_id* node) { return hob_graph_get_copy(capi(), original, node); });

@@ -203,7 +203,7 @@ impl<F: Function> Graph<F> {
             rebuild: Rebuild::new()?,
             audit: None,
             has_plan: false,
-            is_settled: false,
+            is_settled: true,
             must_scan: false,
             evaluation: 0,
             is_within_frame: false,

@@ -5,7 +5,7 @@ use hobgoblin_macros::entry;
 use super::create::{GraphCell, hob_graph};
 use super::host_node::Calls;
 use super::value::hob_node_id;
-use crate::base::{Id, Shared, try_collect};
+use crate::base::{Id, Shared, error, try_collect};
 use crate::ffi::base::result::hob_result;
 
 // == Experimental: Bake ==
@@ -42,8 +42,8 @@ pub extern "C" fn hob_graph_bake(
 }
 
 /// Gets the node that was made of another graph's node, by hob_graph_bake or hob_graph_load.
-/// `original` is the node's id in the graph that was baked or written. `*out_node` is all zero if the node was removed
-/// by baking, or if there is none. Threads: shared.
+/// `original` is the node's id in the graph that was baked or saved. HOB_RESULT_NOT_FOUND: there is no such node, for
+/// instance because baking removed it. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_graph_get_copy(
     graph: *const hob_graph,
@@ -54,6 +54,7 @@ pub extern "C" fn hob_graph_get_copy(
     // An id in a text has no generation.
     let is_same = |origin: Id| origin.generation == original.generation || origin.generation == u32::MAX;
     let copy = found.ok().map(|at| graph.origins[at]).filter(|(origin, _)| is_same(*origin));
-    out_node.write(copy.map_or(Id::default(), |(_, node)| node).into());
+    let copy = copy.ok_or_else(|| error!(NotFound, "no node of this graph was made of node {}", original.index1))?;
+    out_node.write(copy.1.into());
     Ok(())
 }
