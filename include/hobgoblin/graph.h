@@ -278,7 +278,9 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_add_node(hob_graph *graph, const hob_n
 
 /// Removes a node and its links.
 /// Inputs that read it have their values without a link again. Releases owned values, then `user_data`.
-/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive. Callbacks: `release_value` and `release`.
+/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
+///
+/// Callbacks: `release_value` and `release`, on this thread. There, calls on this graph return HOB_RESULT_BUSY.
 HOB_EXPERIMENTAL_API hob_result hob_graph_remove_node(hob_graph *graph, hob_node_id node);
 
 /// Links an output of `source` to an input of `target`.

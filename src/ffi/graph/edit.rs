@@ -75,7 +75,9 @@ pub extern "C" fn hob_graph_add_node(
 
 /// Removes a node and its links.
 /// Inputs that read it have their values without a link again. Releases owned values, then `user_data`.
-/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive. Callbacks: `release_value` and `release`.
+/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
+///
+/// Callbacks: `release_value` and `release`, on this thread. There, calls on this graph return HOB_RESULT_BUSY.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_graph_remove_node(graph: *mut hob_graph, node: hob_node_id) -> hob_result {
     graph.with(|cell| cell.graph.remove(node.into()))
