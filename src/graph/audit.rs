@@ -2,7 +2,7 @@
 //!
 //! A wrong annotation gives wrong values without an error. So some pure nodes are run again, some frames later, with the
 //! inputs that they had before; their outputs must be those from before. This finds hidden time, hidden state, and hidden
-//! links: what a node reads of another one without an input for it.
+//! links, which are reads of another node without an input.
 //!
 //! Every node is sampled in turn, and run again at several distances, so that something hidden with a period is found as
 //! well. Extra runs are a share of all runs, at most.
@@ -14,8 +14,8 @@ use super::structure::NONE;
 use super::value::Value;
 use crate::base::{Id, Result, error, try_filled};
 
-/// Evaluations from a sample to its looks. Something hidden that alternates between two states, each for the same number
-/// of frames, up to 10, has the other state at one of them at least, whenever the sample was taken.
+/// Evaluations from a sample to its looks. A hidden state that alternates every 1 to 10 frames differs at one of them at
+/// least, at any time of the sample.
 const LOOKS: [u32; 3] = [1, 5, 10];
 /// Samples that wait at the same time.
 const SAMPLES: usize = 256;
@@ -90,7 +90,7 @@ impl<F: Function> Graph<F> {
         Ok(())
     }
 
-    /// What the audit has found: the first finding of each node, at most 64.
+    /// The findings of the audit: the first one of each node, at most 64.
     pub fn findings(&self) -> &[Finding] {
         self.audit.as_ref().map_or(&[], |audit| &audit.findings)
     }

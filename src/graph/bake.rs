@@ -22,9 +22,9 @@ pub struct Baked<F: Function> {
 impl<F: Function> Graph<F> {
     /// A graph with the same values at its sinks, in which user inputs are constants.
     ///
-    /// A node whose inputs cannot change is removed, and its value is stored where it was read. Sinks, volatile nodes and
-    /// effects are kept, and nodes for which `keep` is true, nodes that failed or have not run yet, those with owned
-    /// outputs, and sources of feedback links. A pure node that is kept runs once. This graph must be up to date. `copy`
+    /// A node whose inputs cannot change is removed, and its value is stored where it was read. Sinks, volatile nodes,
+    /// effects and sources of feedback links are kept. So are nodes that failed or have not run yet, nodes with owned
+    /// outputs, and nodes for which `keep` is true. A pure node that is kept runs once. This graph must be up to date. `copy`
     /// makes the functions of nodes that are kept.
     pub fn bake(&self, keep: impl Fn(Id) -> bool, mut copy: impl FnMut(&F) -> Result<F>) -> Result<Baked<F>> {
         if self.is_within_frame || !self.is_settled {

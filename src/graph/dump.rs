@@ -2,7 +2,7 @@
 //!
 //! JSON has the nodes with their pins and the links, not the state. Functions are the host's: a node has the name of its
 //! type, and loading asks the host for the function of each node. Ids in the text are those of the graph that was
-//! written; values are two words in hexadecimal digits, and 0 is left out.
+//! written; values are two words in hexadecimal digits, and 0 is omitted.
 //!
 //! Loading takes keys in any order. A key that it does not know is an error, and so is a link that the graph refuses:
 //! nothing is loaded then. Memory is proportional to the text.

@@ -33,7 +33,7 @@ impl<F: Function> Graph<F> {
         self.order.add(position)?;
         let kind = |at: usize| {
             let input = options.inputs.get(at).copied().unwrap_or_default();
-            u8::from(input.lazy) * LAZY | u8::from(input.hold) * HOLD
+            (u8::from(input.lazy) * LAZY) | (u8::from(input.hold) * HOLD)
         };
         let node = self.structure.add(position, options.outputs.len(), (0..inputs).map(kind))?;
         // From here on nothing fails.
@@ -92,7 +92,7 @@ impl<F: Function> Graph<F> {
         self.scratch.grow(pins.0, pins.1)
     }
 
-    /// Remove a node and its links. What read it has its default value again.
+    /// Remove a node and its links. Inputs that read it have their default values again.
     pub fn remove(&mut self, node: Id) -> Result<()> {
         let position = self.position(node)?;
         let cells = *self.structure.node(position);
@@ -226,10 +226,8 @@ impl<F: Function> Graph<F> {
 
     fn unlink(&mut self, input: u32) {
         if self.structure.source(input) != NONE {
-            if self.structure.kind(input) & FEEDBACK != 0 {
-                if let Some(at) = self.feedback.iter().position(|link| link.input == input) {
-                    self.state.set_input(input, self.feedback.swap_remove(at).default);
-                }
+            if let Some(at) = self.feedback.iter().position(|link| link.input == input) {
+                self.state.set_input(input, self.feedback.swap_remove(at).default);
             }
             self.structure.unlink(input);
             self.log(Edit::Unlink { input });

@@ -267,7 +267,7 @@ impl<F: Function> Emitter<'_, F> {
     }
 }
 
-/// What an input reads, as C.
+/// The value that an input reads, as C.
 struct Read(u32);
 
 impl fmt::Display for Read {

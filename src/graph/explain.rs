@@ -86,7 +86,7 @@ impl<F: Function> Graph<F> {
         Ok(Some((self.nodes.id_at(root as usize), self.state.failure(root).unwrap_or_default())))
     }
 
-    /// The nodes from one that is broken to the one that failed.
+    /// The path from a broken node to the failed node.
     pub fn failure_path(&self, node: Id) -> Result<impl Iterator<Item = Id> + '_> {
         let position = self.position(node)?;
         let is_broken = self.state.flags(position) & BROKEN != 0;

@@ -1,8 +1,8 @@
-//! What must run, between and during evaluations.
+//! Marks of stale nodes, between and during evaluations.
 //!
-//! A node that must run is dirty. What depends on it is at least "maybe" stale, through all links that are read: those of
-//! inputs that are not lazy, and of lazy inputs that the last run has asked for. So what is not stale is up to date, with
-//! all that it depends on, and is not looked at.
+//! A node that must run is dirty. Its dependants are at least "maybe" stale, through all links that are read. Those are the
+//! links of inputs that are not lazy, and of lazy inputs in the last run's requests. So a node that is not stale is up to
+//! date, its sources are, too, and no evaluator visits it.
 //!
 //! While a plan evaluates, this holds for the nodes outside its strict part only. Those inside have their bit in
 //! [`Pending`] instead.
@@ -38,7 +38,7 @@ pub struct Marks {
     listed: Vec<u32>,
 }
 
-/// What a lazy node does next.
+/// The next step of a lazy node.
 pub enum Next {
     /// It is up to date.
     Nothing,
@@ -180,7 +180,7 @@ impl Marks {
         }
     }
 
-    /// Starts an evaluation: what was touched gets its turn, or makes stale what depends on it.
+    /// Starts an evaluation: touched nodes get their turn, or make their dependants stale.
     pub fn start<F: Function>(&mut self, structure: &Structure, state: &State<F>, pending: &mut Option<Pending<'_>>) {
         while let Some(node) = self.listed.pop() {
             state.change_flags(node, 0, LISTED);
@@ -242,7 +242,7 @@ impl Marks {
         }
     }
 
-    /// What a node with lazy inputs does next, after its other inputs are up to date.
+    /// The next step of a node with lazy inputs, after its other inputs are up to date.
     pub fn next<F: Function>(
         &mut self,
         structure: &Structure,
@@ -282,7 +282,7 @@ impl Marks {
         Next::Run(uses.in_use)
     }
 
-    /// A node has asked for lazy inputs, all of which it does not have.
+    /// A node has asked for lazy inputs that are not available.
     pub fn want(&mut self, position: u32, wanted: u64) {
         if let Some(uses) = self.uses[position as usize].as_deref_mut() {
             uses.wanted = wanted;

@@ -109,7 +109,7 @@ impl Default for Evaluation {
     }
 }
 
-/// What an evaluation did.
+/// The counts of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Whether the sinks are up to date. Otherwise the next evaluation goes on with the same frame.
@@ -304,12 +304,12 @@ impl<F: Function> Graph<F> {
 
     fn swap(&mut self, made: Made) {
         self.made = made;
-        // Nothing that a sink depends on is stale after a complete evaluation, apart from what was set since.
+        // After a complete evaluation only nodes that were set since are stale.
         self.must_scan |= !self.is_settled;
         self.has_plan = true;
     }
 
-    /// Volatile nodes must run, and feedback links pass on what changed in the last frame.
+    /// Volatile nodes must run, and feedback links pass on changes of the last frame.
     fn start_frame(&mut self) {
         for &node in &self.volatile {
             self.marks.touch(&self.state, node);
@@ -424,7 +424,7 @@ fn scan<F: Function>(work: &mut Work<'_, F>, plan: &Plan, bits: &mut Bits) {
         if flags & state::DIRTY != 0 || (step.is_lazy && flags & STALE != 0) {
             bits.set(position);
         } else {
-            // What it depends on has its turn before.
+            // Its sources have their turn before.
             work.state.change_flags(step.node, 0, MAYBE);
         }
     }

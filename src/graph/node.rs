@@ -1,4 +1,4 @@
-//! What a host says about a node, and what a node sees while it runs.
+//! Parameters of a node, and the argument of its run.
 
 use super::value::{Cutoff, Value};
 use crate::base::Text;
@@ -11,7 +11,7 @@ pub const MAX_LAZY_INPUT: usize = 64;
 /// The message of a node that failed.
 pub type Failure = Text<160>;
 
-/// On what the outputs of a node depend, beside its inputs.
+/// The causes of a change of a node's outputs, beside its inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
@@ -57,7 +57,7 @@ pub struct NodeOptions<'a> {
     pub name: &'a str,
     /// The host's name of its type, for dumps. May be empty.
     pub kind: &'a str,
-    /// On what its outputs depend.
+    /// The causes of a change of its outputs.
     pub class: Class,
     /// It is demanded in each frame. Effects are sinks always.
     pub is_sink: bool,
@@ -78,7 +78,7 @@ pub enum Verdict {
     Failed,
 }
 
-/// What a node sees while it runs.
+/// Inputs and outputs of a running node.
 pub struct Call<'a> {
     /// The values of all inputs. A lazy input that was not asked for has an old value.
     pub inputs: &'a [Value],
@@ -86,7 +86,7 @@ pub struct Call<'a> {
     pub available: u64,
     /// On entry the values of the last run.
     pub outputs: &'a mut [Value],
-    /// What failed, for [`Verdict::Failed`].
+    /// The message of a failure, for [`Verdict::Failed`].
     pub failure: &'a mut Failure,
 }
 

@@ -1,8 +1,8 @@
 //! The order of nodes while links are edited: an answer to "would this link close a cycle?" that looks at few nodes.
 //!
 //! Every node has a label, and each link leads from a smaller to a greater label. A link that agrees costs nothing. One
-//! that does not makes the nodes between its two labels change places. A node without inputs may move to the very front
-//! and a node without dependants to the very end, so graphs that are built from either end cost nothing as well.
+//! that does not makes the nodes between its two labels change places. A node without inputs may move to the very front,
+//! and a node without dependants to the very end. So graphs that are built from either end cost nothing as well.
 //!
 //! Source: D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (2006).
 

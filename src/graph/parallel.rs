@@ -7,7 +7,7 @@ use super::Function;
 use super::marks::{Bits, Pending};
 use super::plan::{BY_INPUT, Plan};
 use super::pull::Work;
-use super::state::{DIRTY, Scratch};
+use super::state::{DIRTY, Run, Scratch};
 use crate::base::{Result, try_push};
 use crate::executor::{Executor, Priority, Stopwatch};
 
@@ -18,7 +18,7 @@ const LEAST_BLOCK_NS: u64 = 10_000;
 /// One run of a node in this many is timed.
 const TIMED_RUNS: u64 = 64;
 
-/// What is known about the time that nodes take, and the memory of threads.
+/// The measured time of nodes, and the memory of threads.
 pub struct Threads {
     /// By node: mean duration in nanoseconds; 0: unknown.
     nanoseconds: Vec<AtomicU32>,
@@ -149,7 +149,7 @@ impl<F: Function> Work<'_, F> {
 
     fn run_here(&mut self, plan: &Plan, bits: &mut Bits, threads: &Threads) -> bool {
         threads.level.iter().all(|&position| {
-            let is_timed = self.state.runs(plan.step(position).node) % TIMED_RUNS == 0;
+            let is_timed = self.state.runs(plan.step(position).node).is_multiple_of(TIMED_RUNS);
             if is_timed {
                 return self.timed_step(plan, bits, position, threads);
             }
@@ -191,9 +191,9 @@ impl<F: Function> Work<'_, F> {
                     return;
                 }
                 let step = plan.step(position);
-                let watch = (state.runs(step.node) % TIMED_RUNS == 0).then(Stopwatch::begin);
-                let reads = plan.reads(step).iter().copied();
-                state.run(structure, step.node, step.outputs(), reads, 0, evaluation, &mut scratch, |_| ());
+                let watch = state.runs(step.node).is_multiple_of(TIMED_RUNS).then(Stopwatch::begin);
+                let run = Run { structure, position: step.node, outputs: step.outputs(), available: 0, evaluation };
+                state.run(&run, plan.reads(step).iter().copied(), &mut scratch, |_| ());
                 if let Some(watch) = watch {
                     shared.learn(step.node, watch.passed().as_secs_f64());
                 }

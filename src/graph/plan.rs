@@ -56,7 +56,7 @@ pub struct Plan {
     steps: Vec<Step>,
     /// By node: its position, or [`NONE`].
     positions: Vec<u32>,
-    /// What the inputs of all steps read: see [`Structure::read_by`].
+    /// The reads of all inputs of all steps: see [`Structure::read_by`].
     reads: Vec<u32>,
     /// By output of all steps: its first entry of `readers`.
     first_reader: Vec<u32>,
@@ -101,13 +101,13 @@ impl Plan {
         }
     }
 
-    /// What the inputs of a step read.
+    /// The reads of a step's inputs.
     #[inline]
     pub fn reads(&self, step: &Step) -> &[u32] {
         &self.reads[step.first_read as usize..][..usize::from(step.input_count)]
     }
 
-    /// What reads an output of a step: positions, or inputs with [`BY_INPUT`].
+    /// The readers of an output of a step: positions, or inputs with [`BY_INPUT`].
     #[inline]
     pub fn readers(&self, step: &Step, output: u32) -> &[u32] {
         let at = (step.first_reader + output - step.first_output) as usize;

@@ -1,15 +1,15 @@
-//! Lazy evaluation: from a node to what it depends on, left to right, through what is stale. It needs no plan, so it
+//! Lazy evaluation: from a node to its stale sources, left to right. It needs no plan, so it
 //! serves at once after an edit.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::marks::{Marks, Next, Pending, lazy_sources};
-use super::state::{DIRTY, Ended, STALE, Scratch, State};
+use super::state::{DIRTY, Ended, Run, STALE, Scratch, State};
 use super::structure::{LAZY, NONE, Structure};
 use super::{Function, Summary};
 use crate::base::Result;
 
-/// What one evaluation works on.
+/// The data of one evaluation.
 pub struct Work<'a, F> {
     pub structure: &'a Structure,
     pub state: &'a State<F>,
@@ -23,7 +23,7 @@ pub struct Work<'a, F> {
     pub summary: Summary,
 }
 
-/// The nodes between a demanded node and the one that is at work.
+/// The nodes between a demanded node and the running node.
 #[derive(Default)]
 pub struct Path(Vec<Stop>);
 
@@ -144,16 +144,8 @@ impl<F: Function> Work<'_, F> {
             let reads = node.inputs().map(|input| structure.read_by(input));
             let marks = &mut *self.marks;
             let on_change = |output: u32| marks.change(structure, state, output, pending);
-            let ended = state.run(
-                structure,
-                position,
-                node.outputs(),
-                reads,
-                available,
-                self.evaluation,
-                self.scratch,
-                on_change,
-            );
+            let run = Run { structure, position, outputs: node.outputs(), available, evaluation: self.evaluation };
+            let ended = state.run(&run, reads, self.scratch, on_change);
             match ended {
                 Ended::Done | Ended::Poisoned => {
                     self.marks.finish(position);

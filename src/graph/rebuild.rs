@@ -40,7 +40,7 @@ impl Made {
     }
 }
 
-/// What the task and the graph hand to each other.
+/// The data that the task and the graph exchange.
 #[derive(Default)]
 struct Exchange {
     /// The copy. `None`: a task has it, or memory was short, and it must be made again.
@@ -98,7 +98,7 @@ impl Rebuild {
         self.inner.is_posted.load(Ordering::Acquire)
     }
 
-    /// Posts a task that makes the plan of the links. `old`: what the task is to drop.
+    /// Posts a task that makes the plan of the links. The task drops `old`.
     pub fn post(&mut self, executor: &Executor, structure: &Structure, old: Made) -> Result<()> {
         let outcome = self.hand_over(structure, old).and_then(|()| self.post_task(executor));
         if outcome.is_err() {

@@ -1,5 +1,5 @@
-//! What a graph knows about its nodes between evaluations, under numbers that no edit and no new plan changes; and the
-//! one place that runs a node.
+//! The state of nodes between evaluations, under numbers that no edit and no new plan changes. The one place that runs a
+//! node.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -24,10 +24,10 @@ pub const BROKEN: u32 = FAILED | POISONED;
 pub const HAS_VALUE: u32 = 16;
 /// All of its outputs are compared by their bytes and owned by the host.
 const PLAIN: u32 = 64;
-/// It is in the list of what changed since the last evaluation.
+/// It is in the list of changes since the last evaluation.
 pub const LISTED: u32 = 32;
 
-/// What is read and written whenever a node runs.
+/// The data that each run of a node reads and writes.
 struct Hot<F> {
     /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
     function: Option<F>,
@@ -38,7 +38,7 @@ struct Hot<F> {
     runs: AtomicU64,
 }
 
-/// What is seldom read of a node.
+/// The data of a node that is seldom read.
 pub struct Record {
     pub class: Class,
     /// Empty if plain.
@@ -69,6 +69,16 @@ impl Scratch {
     pub fn memory_used(&self) -> usize {
         (self.inputs.capacity() + self.outputs.capacity()) * size_of::<Value>()
     }
+}
+
+/// A run of a node.
+pub struct Run<'a> {
+    pub structure: &'a Structure,
+    pub position: u32,
+    pub outputs: Range<u32>,
+    /// Its lazy inputs that are up to date.
+    pub available: u64,
+    pub evaluation: u32,
 }
 
 /// The end of a run.
@@ -236,20 +246,17 @@ impl<F: Function> State<F> {
         is_change
     }
 
-    /// Runs a node. `reads` is what its inputs read, `available` its lazy inputs that are up to date. Calls `on_change`
-    /// for each output that changed.
+    /// Runs a node. `reads` is what its inputs read. Calls `on_change` for each output that changed.
     #[inline]
     pub fn run(
         &self,
-        structure: &Structure,
-        position: u32,
-        outputs: Range<u32>,
+        run: &Run<'_>,
         reads: impl Iterator<Item = u32>,
-        available: u64,
-        evaluation: u32,
         scratch: &mut Scratch,
         mut on_change: impl FnMut(u32),
     ) -> Ended {
+        let Run { structure, position, ref outputs, available, evaluation } = *run;
+        let outputs = outputs.clone();
         if self.broken() > 0 && self.broken_input(structure, structure.node(position), available) != NONE {
             self.set_broken(position, POISONED, outputs, evaluation, &mut on_change);
             return Ended::Poisoned;
@@ -298,8 +305,7 @@ impl<F: Function> State<F> {
                 }
             }
         } else {
-            let record = self.record_of(position);
-            self.replace(record, function, outputs, &scratch.outputs, is_first, evaluation, &mut on_change);
+            self.replace(run, function, &scratch.outputs, is_first, &mut on_change);
         }
         if flags & BROKEN != 0 {
             self.set_sound(position);
@@ -344,22 +350,15 @@ impl<F: Function> State<F> {
 
     /// Stores the outputs of a node that are not plain.
     #[cold]
-    fn replace(
-        &self,
-        record: &Record,
-        function: &F,
-        outputs: Range<u32>,
-        new: &[Value],
-        is_first: bool,
-        evaluation: u32,
-        on_change: &mut impl FnMut(u32),
-    ) {
+    fn replace(&self, run: &Run<'_>, function: &F, new: &[Value], is_first: bool, on_change: &mut impl FnMut(u32)) {
+        let outputs = run.outputs.clone();
+        let record = self.record_of(run.position);
         for (at, (cell, (&new, output))) in outputs.zip(new.iter().zip(&record.outputs)).enumerate() {
             let old = self.values.output(cell);
             let is_equal = !is_first && is_equal(output.cutoff, function, at, old, new);
             let is_new_handle = output.is_owned && old != new;
             if !is_equal {
-                self.store(cell, new, evaluation, on_change);
+                self.store(cell, new, run.evaluation, on_change);
                 if is_new_handle && old != Value::default() {
                     function.release(at, old);
                 }

@@ -121,7 +121,7 @@ impl Structure {
         if source == NONE || self.kind(input) & FEEDBACK != 0 { OWN | input } else { source }
     }
 
-    /// The node before an input in the order, or [`NONE`]. Feedback is none.
+    /// The node before an input in the order, or [`NONE`], also for feedback.
     pub fn source_node(&self, input: u32) -> u32 {
         let read = self.read_by(input);
         if read & OWN != 0 { NONE } else { self.writer(read) }

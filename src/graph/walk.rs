@@ -4,7 +4,7 @@ use super::Function;
 use super::marks::{Bits, Pending};
 use super::plan::{BY_INPUT, Plan};
 use super::pull::Work;
-use super::state::{DIRTY, Ended};
+use super::state::{DIRTY, Ended, Run};
 
 impl<F: Function> Work<'_, F> {
     /// Runs what waits, by position. Whether nothing waits any more.
@@ -55,13 +55,14 @@ impl<F: Function> Work<'_, F> {
                 }
             }
         };
-        let reads = plan.reads(step).iter().copied();
-        let ended = state.run(structure, step.node, step.outputs(), reads, 0, self.evaluation, self.scratch, on_change);
+        let run =
+            Run { structure, position: step.node, outputs: step.outputs(), available: 0, evaluation: self.evaluation };
+        let ended = state.run(&run, plan.reads(step).iter().copied(), self.scratch, on_change);
         self.summary.evaluated += u64::from(ended == Ended::Done);
         true
     }
 
-    /// After an evaluation that stopped: what still waits is dirty.
+    /// After an evaluation that stopped: nodes that still wait are dirty.
     pub fn keep(&mut self, plan: &Plan, bits: &mut Bits) {
         while let Some(position) = bits.next(0) {
             bits.clear(position);

@@ -12,7 +12,7 @@ use crate::ffi::base::result::hob_result;
 
 /// Makes a graph with the same values at its sinks, in which values that the host sets are constants.
 /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
-/// are copied: `release` is called after the last copy is gone. On success `*out_graph` is the caller's to destroy.
+/// are copied, and `release` is called for the last copy. On success `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());

@@ -124,7 +124,7 @@ pub extern "C" fn hob_graph_get_emitted_nodes(
     nodes.fill(emitted.nodes.into_iter().map(Into::into))
 }
 
-/// What `resolve` sees of a node.
+/// A node, as `resolve` gets it.
 fn described(node: &NodeText<'_>) -> hob_node_desc {
     let options = node.options;
     hob_node_desc {
@@ -144,7 +144,7 @@ fn described(node: &NodeText<'_>) -> hob_node_desc {
     }
 }
 
-/// The node with what `resolve` has set.
+/// The node with the callbacks of `resolve`.
 fn resolved(node: &NodeText<'_>, desc: &hob_node_desc, calls: &Shared<Calls>) -> Result<HostNode> {
     let refused = |missing: &str| {
         let id = node.id;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::*;
 use crate::testing::scaled;
 
-/// A net of 60 honest nodes, some of which run in each frame, and its frame counter. Node `at` is named by its number.
+/// A net of 60 honest nodes, and its frame counter. Node `at` is named by its number.
 fn honest(seed: u64) -> (Net, Arc<AtomicU64>, Vec<Id>) {
     let mut net = Net::new(Evaluator::Bitset);
     let frame = Arc::new(AtomicU64::new(0));

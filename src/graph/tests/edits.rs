@@ -332,7 +332,7 @@ fn plan_is_made_in_the_background_after_edits() {
 }
 
 #[test]
-fn plan_that_nobody_pumps_is_made_by_the_evaluation() {
+fn evaluation_makes_the_plan_itself_if_the_host_does_not_pump() {
     let mut net = Net::new(Evaluator::Auto);
     net.executor = executor(1);
     let head = net.input("head", 0.0);

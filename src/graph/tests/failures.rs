@@ -97,7 +97,7 @@ fn node_that_asks_for_what_it_has_fails() {
         for mask in [0, 1, 2, 3, u64::MAX] {
             let node = net.graph.add(&options, closure(move |_| Verdict::Need(mask))).unwrap();
             let summary = net.evaluate();
-            assert_eq!((summary.broken, summary.requests), (1, u64::from(mask & 1)), "{evaluator:?}, {mask}");
+            assert_eq!((summary.broken, summary.requests), (1, mask & 1), "{evaluator:?}, {mask}");
             let (_, message) = net.graph.failure(node).unwrap().unwrap();
             assert_eq!(message.as_str(), "it asked for inputs that are not lazy, or that it has");
             net.graph.remove(node).unwrap();

@@ -31,8 +31,7 @@ fn evaluation_does_not_allocate_once_warm() {
         }
         let graph = &mut net.graph;
         let executor = &net.executor;
-        // The closures of the test allocate; what is counted is an evaluation in which none of them runs, and one of
-        // inputs alone.
+        // The closures of the test allocate. So one counted evaluation runs no node, and the others run inputs alone.
         let evaluation = Evaluation { evaluator, ..Evaluation::default() };
         assert_eq!(allocations(|| _ = graph.evaluate(executor, evaluation).unwrap()), 0, "{evaluator:?}");
         let inputs: Vec<Id> = (0..64)

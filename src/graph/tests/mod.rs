@@ -100,7 +100,7 @@ impl Net {
         self.add(name, Class::Pure, inputs, run)
     }
 
-    /// A node with a condition, and lazy inputs of which it asks for the one that `choose` names by the condition.
+    /// A node with a condition and lazy inputs. `choose` names the input that it asks for.
     pub fn choice(
         &mut self,
         name: &'static str,

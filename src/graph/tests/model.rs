@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// What a node computes. Both the graph and the model call it.
+/// The function of a node. Both the graph and the model call it.
 #[derive(Clone, Copy)]
 pub struct Formula {
     pub salt: u64,
@@ -65,7 +65,7 @@ impl Formula {
                 sum += 1 + inputs[at as usize];
             }
         }
-        if self.may_fail && sum % 5 == 0 { Outcome::Failed } else { Outcome::Done([sum % 4, sum / 4 % 2]) }
+        if self.may_fail && sum.is_multiple_of(5) { Outcome::Failed } else { Outcome::Done([sum % 4, sum / 4 % 2]) }
     }
 }
 
@@ -198,8 +198,8 @@ impl Model {
         node.runs += u64::from(did_run);
         if let Some(values) = values {
             let is_first = !node.has_value || node.is_broken;
-            for output in 0..2 {
-                node.versions[output] += u64::from(is_first || node.values[output] != values[output]);
+            for (output, value) in values.into_iter().enumerate() {
+                node.versions[output] += u64::from(is_first || node.values[output] != value);
             }
             (node.values, node.has_value, node.is_broken) = (values, true, false);
         } else if is_broken && !node.is_broken {

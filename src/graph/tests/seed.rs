@@ -33,7 +33,7 @@ fn list_evaluator_runs_the_reversed_preorder_without_repeats() {
 }
 
 #[test]
-fn lazy_evaluator_recurses_left_to_right() {
+fn lazy_evaluator_visits_inputs_in_their_order() {
     let mut net = basic(Evaluator::Lazy);
     for _ in 0..3 {
         assert_eq!(net.ran(), ["Time", "Node1", "Node2", "Node5", "Node9", "Node12", "NodeFinal"]);
