@@ -1,5 +1,6 @@
 //! Fallible allocation of text, lists and paths: out of memory is an error result.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf, is_separator};
 
@@ -101,6 +102,13 @@ pub fn try_push<T>(list: &mut Vec<T>, value: T) -> Result<()> {
     list.try_reserve(1)?;
     list.push(value);
     Ok(())
+}
+
+/// Sort numbers by an order of the caller. Each other call of a sort in the library costs 7 KB of code, so orders that are
+/// not needed in each frame share this one.
+#[inline(never)]
+pub fn sort_numbers(list: &mut [u32], compare: &mut dyn FnMut(u32, u32) -> Ordering) {
+    list.sort_unstable_by(|&one, &other| compare(one, other));
 }
 
 #[cfg(test)]

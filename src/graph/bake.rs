@@ -7,7 +7,15 @@ use super::rebuild::Made;
 use super::state::{BROKEN, HAS_VALUE, STALE};
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
 use super::{Graph, plan::Plan};
-use crate::base::{Id, Result, error, try_collect, try_filled, try_push};
+use crate::base::{Id, Result, error, sort_numbers, try_collect, try_filled, try_push};
+
+/// Pairs of an id elsewhere and an id here, in order of the first one.
+pub fn sorted_by_origin(nodes: &[(Id, Id)]) -> Result<Vec<(Id, Id)>> {
+    let mut order = try_collect(0..nodes.len() as u32)?;
+    let place = |at: u32| (nodes[at as usize].0.index1, at);
+    sort_numbers(&mut order, &mut |one, other| place(one).cmp(&place(other)));
+    try_collect(order.iter().map(|&at| nodes[at as usize]))
+}
 
 /// A baked graph.
 pub struct Baked<F: Function> {

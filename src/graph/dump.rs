@@ -10,6 +10,7 @@
 use std::fmt::{self, Write};
 
 use super::Graph;
+use super::bake::sorted_by_origin;
 use super::node::{Class, Function, Input, NodeOptions, Output};
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
 use super::value::{Cutoff, Value};
@@ -31,8 +32,9 @@ const CLASSES: [(Class, &str); 5] = [
 pub struct Loaded<F: Function> {
     /// The graph.
     pub graph: Graph<F>,
-    /// The id in the text and the id in the graph of each node, in the order of the text.
-    pub nodes: Vec<(u32, Id)>,
+    /// The id in the text and the id in the graph of each node, by the former. An id in a text has the generation
+    /// [`u32::MAX`].
+    pub nodes: Vec<(Id, Id)>,
 }
 
 /// A node in a text, for the host that has its function.
@@ -189,7 +191,7 @@ impl<F: Function> Graph<F> {
                 }
                 "nodes" if has_version => list(reader, &mut |reader| loaded.read_node(reader, &mut function))?,
                 "links" if has_version => {
-                    loaded.nodes.sort_unstable_by_key(|(id, _)| *id);
+                    loaded.nodes = sorted_by_origin(&loaded.nodes)?;
                     list(reader, &mut |reader| loaded.read_link(reader))?;
                 }
                 _ => return Ok(false),
@@ -197,6 +199,7 @@ impl<F: Function> Graph<F> {
             Ok(true)
         })?;
         reader.end()?;
+        loaded.nodes = sorted_by_origin(&loaded.nodes)?;
         if !has_version {
             return Err(error!(Malformed, "{FORMAT}: \"hobgoblin_graph\": 1 must come first; nothing was loaded"));
         }
@@ -239,7 +242,7 @@ impl<F: Function> Loaded<F> {
             _ => Some(function(&NodeText { id, options: &options })?),
         };
         let node = self.graph.add(&options, function)?;
-        try_push(&mut self.nodes, (id, node))
+        try_push(&mut self.nodes, (Id { index1: id, generation: u32::MAX }, node))
     }
 
     fn read_link(&mut self, reader: &mut Reader<'_>) -> Result<()> {
@@ -257,7 +260,7 @@ impl<F: Function> Loaded<F> {
             Ok(true)
         })?;
         let node = |id: Option<u32>| {
-            let at = id.and_then(|id| self.nodes.binary_search_by_key(&id, |(id, _)| *id).ok());
+            let at = id.and_then(|id| self.nodes.binary_search_by_key(&id, |(id, _)| id.index1).ok());
             let unknown = "no such node: \"nodes\" must come before \"links\"";
             at.map(|at| self.nodes[at].1).ok_or_else(|| reader.refuse(start, "a link between two nodes", unknown))
         };

@@ -11,7 +11,7 @@ use super::node::{Class, Function};
 use super::rebuild::Made;
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, OWN};
 use super::value::Value;
-use crate::base::{Id, Result, error, try_append, try_filled, try_push};
+use crate::base::{Id, Result, error, sort_numbers, try_append, try_collect, try_filled, try_push};
 
 /// C source, and the nodes in it.
 pub struct Emitted {
@@ -48,14 +48,11 @@ impl<F: Function> Graph<F> {
             try_push(&mut list, (step.node, step.is_strict))?;
             try_push(&mut nodes, self.nodes.id_at(step.node as usize))?;
         }
-        let mut kinds = Vec::new();
-        for &(node, _) in &list {
-            let record = self.state.record_of(node);
-            if record.class != Class::Input {
-                try_push(&mut kinds, record.kind.as_str())?;
-            }
-        }
-        kinds.sort_unstable();
+        let kind = |node: u32| self.state.record_of(node).kind.as_str();
+        let has_function = |node: &u32| self.state.record_of(*node).class != Class::Input;
+        let mut by_kind = try_collect(list.iter().map(|&(node, _)| node).filter(has_function))?;
+        sort_numbers(&mut by_kind, &mut |one, other| kind(one).cmp(kind(other)));
+        let mut kinds = try_collect(by_kind.iter().map(|&node| kind(node)))?;
         kinds.dedup();
         let emitter = Emitter { graph: self, prefix, numbers, list, kinds };
         let mut source = Source(String::new());

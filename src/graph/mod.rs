@@ -63,7 +63,7 @@ use crate::executor::Executor;
 
 use audit::Audit;
 pub use audit::Finding;
-pub use bake::Baked;
+pub use bake::{Baked, sorted_by_origin};
 pub use dump::{Loaded, NodeText};
 pub use emit::Emitted;
 pub use explain::{Why, WhyNot};

@@ -7,7 +7,7 @@
 //! Source: D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (2006).
 
 use super::structure::{FEEDBACK, NONE, Structure};
-use crate::base::Result;
+use crate::base::{Result, sort_numbers};
 
 /// The labels, and memory for a search, so that no edit allocates.
 #[derive(Default)]
@@ -157,13 +157,24 @@ impl Order {
 
     /// Gives the labels of all collected nodes to those before the link first, then to those behind it.
     fn reorder(&mut self) {
-        let label = &mut self.label;
-        self.backward.sort_unstable_by_key(|&node| label[node as usize]);
-        self.forward.sort_unstable_by_key(|&node| label[node as usize]);
-        self.labels.clear();
-        self.labels.extend(self.backward.iter().chain(&self.forward).map(|&node| label[node as usize]));
-        self.labels.sort_unstable();
-        for (&node, &new) in self.backward.iter().chain(&self.forward).zip(&self.labels) {
+        let Self { label, forward, backward, labels, .. } = self;
+        for list in [&mut *backward, &mut *forward] {
+            sort_numbers(list, &mut |one, other| label[one as usize].cmp(&label[other as usize]));
+        }
+        // Both lists are in order, so their labels merge.
+        labels.clear();
+        let (mut before, mut behind) = (backward.iter().peekable(), forward.iter().peekable());
+        let of = |node: &u32| label[*node as usize];
+        loop {
+            let from_before = match (before.peek(), behind.peek()) {
+                (Some(a), Some(b)) => of(a) < of(b),
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (None, None) => break,
+            };
+            labels.extend(if from_before { before.next() } else { behind.next() }.map(of));
+        }
+        for (&node, &new) in backward.iter().chain(&*forward).zip(&*labels) {
             label[node as usize] = new;
         }
     }

@@ -11,7 +11,7 @@ impl<F: Function> Work<'_, F> {
     pub fn walk(&mut self, plan: &Plan, bits: &mut Bits) -> bool {
         let mut at = 0;
         while let Some(position) = bits.next(at) {
-            if !self.step(plan, bits, position) {
+            if !self.step_inline(plan, bits, position) {
                 return false;
             }
             bits.clear(position);
@@ -34,8 +34,13 @@ impl<F: Function> Work<'_, F> {
     }
 
     /// Brings the node at a position up to date. Whether it is.
-    #[inline]
+    #[inline(never)]
     pub fn step(&mut self, plan: &Plan, bits: &mut Bits, position: u32) -> bool {
+        self.step_inline(plan, bits, position)
+    }
+
+    #[inline(always)]
+    fn step_inline(&mut self, plan: &Plan, bits: &mut Bits, position: u32) -> bool {
         let step = plan.step(position);
         if step.is_lazy {
             return self.visit_and_pull(step.node, &mut Some(Pending { plan, bits }));

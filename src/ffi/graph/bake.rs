@@ -7,6 +7,7 @@ use super::host_node::Calls;
 use super::value::hob_node_id;
 use crate::base::{Id, Shared, error, try_collect};
 use crate::ffi::base::result::hob_result;
+use crate::graph::sorted_by_origin;
 
 // == Experimental: Bake ==
 
@@ -32,12 +33,14 @@ pub extern "C" fn hob_graph_bake(
     keep_count: usize,
     out_graph: *mut *mut hob_graph,
 ) -> hob_result {
-    let mut kept = try_collect(keep.iter().map(|id| (id.index1, id.generation)))?;
-    kept.sort_unstable();
+    let kept = sorted_by_origin(&try_collect(keep.iter().map(|id| (id.into(), Id::default())))?)?;
     let calls = Shared::try_new(Calls::default())?;
-    let is_kept = |id: Id| kept.binary_search(&(id.index1, id.generation)).is_ok();
+    let is_kept = |id: Id| {
+        let first = kept.partition_point(|(kept, _)| kept.index1 < id.index1);
+        kept[first..].iter().take_while(|(kept, _)| kept.index1 == id.index1).any(|(kept, _)| *kept == id)
+    };
     let baked = graph.graph.bake(is_kept, |node| node.copy(&calls))?;
-    out_graph.write(GraphCell::handle(baked.graph, calls, graph.max_nodes, baked.kept)?);
+    out_graph.write(GraphCell::handle(baked.graph, calls, graph.max_nodes, &baked.kept)?);
     Ok(())
 }
 

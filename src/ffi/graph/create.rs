@@ -8,7 +8,7 @@ use crate::executor::Executor;
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
-use crate::graph::{Canceller, Evaluation, Graph, Summary};
+use crate::graph::{Canceller, Evaluation, Graph, Summary, sorted_by_origin};
 
 // == Experimental: Create and destroy ==
 
@@ -45,9 +45,9 @@ impl GraphCell {
         graph: Graph<HostNode>,
         calls: Shared<Calls>,
         max_nodes: usize,
-        mut origins: Vec<(Id, Id)>,
+        origins: &[(Id, Id)],
     ) -> Result<*mut hob_graph> {
-        origins.sort_unstable_by_key(|(origin, _)| origin.index1);
+        let origins = sorted_by_origin(origins)?;
         let canceller = graph.canceller();
         let cell = Self { graph, calls, max_nodes, totals: Totals::default(), origins };
         handle::create_with::<hob_graph>(cell, canceller)
@@ -92,7 +92,7 @@ pub extern "C" fn hob_graph_create(desc: *const hob_graph_desc, out_graph: *mut 
         0 => usize::MAX,
         limit => limit as usize,
     };
-    out_graph.write(GraphCell::handle(Graph::new()?, Shared::try_new(Calls::default())?, max_nodes, Vec::new())?);
+    out_graph.write(GraphCell::handle(Graph::new()?, Shared::try_new(Calls::default())?, max_nodes, &[])?);
     Ok(())
 }
 

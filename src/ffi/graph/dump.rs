@@ -8,7 +8,7 @@ use super::create::{GraphCell, hob_graph};
 use super::host_node::{Calls, HostNode};
 use super::node::{HOB_NODE_SINK, hob_node_class, hob_node_desc};
 use super::value::hob_node_id;
-use crate::base::{Id, Result, Shared, error, try_collect};
+use crate::base::{Result, Shared, error};
 use crate::ffi::base::guard::call_host;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
@@ -81,10 +81,7 @@ pub extern "C" fn hob_graph_load(
         }
         resolved(node, &desc, &calls)
     })?;
-    // An id in a text has no generation.
-    let origin = |id: u32| Id { index1: id, generation: u32::MAX };
-    let origins = try_collect(loaded.nodes.iter().map(|&(id, node)| (origin(id), node)))?;
-    out_graph.write(GraphCell::handle(loaded.graph, calls, usize::MAX, origins)?);
+    out_graph.write(GraphCell::handle(loaded.graph, calls, usize::MAX, &loaded.nodes)?);
     Ok(())
 }
 

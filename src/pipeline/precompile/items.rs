@@ -4,7 +4,7 @@ use super::entry::{Counts, Entry, MAX_SIGHTINGS, Sighting, State};
 use super::pace::Lane;
 use super::predict::prior;
 use super::selection::{Selection, Verdict};
-use crate::base::{Id, Result, error};
+use crate::base::{Id, Result, error, sort_numbers};
 use crate::pipeline::{Mask, PipelineKind};
 
 /// A part of a list.
@@ -136,7 +136,8 @@ impl Items {
 
     /// Sort by mask, and keep each once.
     pub fn sort_masks(&self, numbers: &mut Vec<u32>) {
-        numbers.sort_unstable_by_key(|&number| self.selection.mask(number));
+        let mask = |number| self.selection.mask(number);
+        sort_numbers(numbers, &mut |one, other| mask(one).cmp(mask(other)));
         numbers.dedup();
     }
 

@@ -1,11 +1,11 @@
 //! The order of the waiting pipelines.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use super::items::Items;
 use super::pace::Lane;
-use crate::base::Result;
+use crate::base::{Result, sort_numbers};
 
 /// The order in which pipelines are compiled, unless they are requested. Existing numbers never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -104,23 +104,26 @@ impl Queue {
     }
 
     fn sort_by(&mut self, order: Order, items: &Items) {
-        let list = &mut self.items;
-        let item = |number: &u32| items.at(*number);
-        match order {
-            Order::File => list.sort_unstable(),
+        let item = |number: u32| items.at(number);
+        let compare: &mut dyn FnMut(u32, u32) -> Ordering = match order {
+            Order::File => &mut |one, other| one.cmp(&other),
             Order::FirstToLatestUsed => {
-                list.sort_unstable_by_key(|at| (item(at).first_frame.unwrap_or(u64::MAX), *at));
+                let frame = |at| item(at).first_frame.unwrap_or(u64::MAX);
+                &mut move |one, other| frame(one).cmp(&frame(other)).then(one.cmp(&other))
             }
-            Order::MostToLeastUsed => list.sort_unstable_by_key(|at| (Reverse(item(at).times_used), *at)),
+            Order::MostToLeastUsed => {
+                &mut |one, other| item(other).times_used.cmp(&item(one).times_used).then(one.cmp(&other))
+            }
             Order::UsageMask => {
-                let masks = |at: &u32| items.masks_of(*at).iter().map(|&mask| items.selection.mask(mask));
-                list.sort_unstable_by(|one, other| masks(one).cmp(masks(other)).then(one.cmp(other)));
+                let masks = |at| items.masks_of(at).iter().map(|&mask| items.selection.mask(mask));
+                &mut move |one, other| masks(one).cmp(masks(other)).then(one.cmp(&other))
             }
             Order::Predicted => {
-                let prior = |at: &u32| item(at).prior;
-                list.sort_unstable_by(|one, other| prior(other).total_cmp(&prior(one)).then(one.cmp(other)));
+                let prior = |at| item(at).prior;
+                &mut move |one, other| prior(other).total_cmp(&prior(one)).then(one.cmp(&other))
             }
-        }
+        };
+        sort_numbers(&mut self.items, compare);
     }
 
     /// The first item that waits in a lane. Call [`sort`](Self::sort) before.

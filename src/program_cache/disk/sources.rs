@@ -2,11 +2,10 @@
 //!
 //! The start-up set comes first. Then come the programs used last, as many as memory has room for, in disk order.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::value::kind;
-use crate::base::{Result, try_collect, try_push};
+use crate::base::{Result, sort_numbers, try_collect, try_push};
 use crate::program_cache::key::{FoldKeys, Key};
 use crate::store::{Name, Store};
 
@@ -51,7 +50,7 @@ impl Sources {
             try_push(&mut latest, (meta.last_used, meta.length))?;
             try_push(&mut places, (meta.last_used, (source, name)))?;
         }
-        let oldest = oldest_with_room(&mut latest, room);
+        let oldest = oldest_with_room(&latest, room)?;
         let backwards = |first: bool| {
             let is_first = &is_first;
             let is_chosen = move |(used, place): &&(u32, Place)| {
@@ -73,21 +72,24 @@ impl Sources {
                 }
             }
         }
-        found.sort_unstable_by_key(|(used, _)| Reverse(*used));
-        found.truncate(most);
-        try_collect(found.iter().map(|(_, place)| *place))
+        let mut order = try_collect(0..found.len() as u32)?;
+        let used = |at: u32| found[at as usize].0;
+        sort_numbers(&mut order, &mut |one, other| used(other).cmp(&used(one)));
+        try_collect(order.iter().take(most).map(|&at| found[at as usize].1))
     }
 }
 
 /// The earliest time of use such that the programs used since then have at most `room` bytes together.
-fn oldest_with_room(latest: &mut [(u32, u32)], room: u64) -> u32 {
-    latest.sort_unstable_by_key(|&(used, _)| Reverse(used));
+fn oldest_with_room(latest: &[(u32, u32)], room: u64) -> Result<u32> {
+    let mut order = try_collect(0..latest.len() as u32)?;
+    let used = |at: u32| latest[at as usize].0;
+    sort_numbers(&mut order, &mut |one, other| used(other).cmp(&used(one)));
     let mut total = 0;
-    for &(used, length) in latest.iter() {
+    for (used, length) in order.iter().map(|&at| latest[at as usize]) {
         total += u64::from(length);
         if total > room {
-            return used;
+            return Ok(used);
         }
     }
-    0
+    Ok(0)
 }

@@ -1,0 +1,199 @@
+// Graphs that are made of other graphs: baked, loaded, emitted; and the audit.
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "graph_support.h"
+
+using namespace support;
+
+namespace {
+
+/// Functions of nodes, and the number of their runs and releases.
+struct Counts {
+    int runs = 0, released = 0;
+
+    static hob_verdict twice(void* self, hob_node_call* call) {
+        ++static_cast<Counts*>(self)->runs;
+        call->outputs[0].number = 2 * call->inputs[0].number;
+        return HOB_VERDICT_DONE;
+    }
+    static void release(void* self) { ++static_cast<Counts*>(self)->released; }
+};
+
+hob_node_desc twice(Counts& counts, hob_node_class node_class) {
+    hob_node_desc desc = HOB_NODE_DESC_INIT;
+    desc.node_class = node_class;
+    desc.type_name = HOB_STR("twice");
+    desc.evaluate = &Counts::twice;
+    desc.user_data = &counts;
+    desc.release = &Counts::release;
+    desc.input_count = desc.output_count = 1;
+    return desc;
+}
+
+hob_node_id added(const GraphHandle& graph, const hob_node_desc& desc) {
+    hob_node_id node = {0, 0};
+    ENSURE_OK(hob_graph_add_node(graph.get(), &desc, &node));
+    return node;
+}
+
+double number(hob_graph* graph, hob_node_id node) {
+    hob_value value = {{0, 0}};
+    ENSURE_OK(hob_graph_get_value(graph, node, 0, &value));
+    return value.number;
+}
+
+/// An input, a pure node and a volatile sink in a row.
+struct Row {
+    GraphHandle graph = make_graph();
+    Counts pure, moving;
+    hob_node_id input, middle, sink;
+
+    Row() {
+        hob_node_desc desc = HOB_NODE_DESC_INIT;
+        desc.node_class = HOB_NODE_CLASS_INPUT;
+        desc.output_count = 1;
+        input = added(graph, desc);
+        middle = added(graph, twice(pure, HOB_NODE_CLASS_PURE));
+        sink = added(graph, twice(moving, HOB_NODE_CLASS_VOLATILE));
+        ENSURE_OK(hob_graph_set_sink(graph.get(), sink, 1));
+        ENSURE_OK(hob_graph_connect(graph.get(), input, 0, middle, 0));
+        ENSURE_OK(hob_graph_connect(graph.get(), middle, 0, sink, 0));
+        const hob_value value = hob_value_of_number(3);
+        ENSURE_OK(hob_graph_set_input(graph.get(), input, 0, &value));
+    }
+    ~Row() { graph.reset(); }
+};
+
+uint32_t resolve(void* counts, uint32_t id, hob_node_desc* desc) {
+    ENSURE(id > 1 && desc->input_count == 1 && desc->output_count == 1);
+    ENSURE(std::string(desc->type_name.data, desc->type_name.len) == "twice");
+    desc->evaluate = &Counts::twice;
+    desc->user_data = counts;
+    desc->release = &Counts::release;
+    return 1;
+}
+
+uint32_t resolve_first(void* counts, uint32_t id, hob_node_desc* desc) {
+    resolve(counts, id, desc);
+    return id == 2 ? 1 : 0;
+}
+
+uint32_t resolve_nothing(void*, uint32_t, hob_node_desc*) {
+    return 1;
+}
+
+std::string json_of(hob_graph* graph) {
+    size_t size = 0;
+    ENSURE_OK(hob_graph_save_json(graph, nullptr, 0, &size));
+    std::string text(size, ' ');
+    ENSURE_OK(hob_graph_save_json(graph, &text[0], size, &size));
+    return text;
+}
+
+}  // namespace
+
+TEST("graph: a baked graph stores values that cannot change, and keeps nodes on request") {
+    Row row;
+    hob_graph* baked = nullptr;
+    ENSURE(hob_graph_bake(row.graph.get(), nullptr, 0, 0, &baked) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("evaluate it before") && baked == nullptr);
+    ENSURE_OK(hob_graph_evaluate(row.graph.get(), nullptr, nullptr, nullptr));
+    ENSURE_OK(hob_graph_bake(row.graph.get(), nullptr, 0, 0, &baked));
+    hob_node_id sink = {0, 0}, none = {7, 7};
+    ENSURE_OK(hob_graph_get_copy(baked, row.sink, &sink));
+    ENSURE(hob_graph_get_copy(baked, row.middle, &none) == HOB_RESULT_NOT_FOUND && none.index1 == 7);
+    ENSURE(row.pure.runs == 1);
+    ENSURE_OK(hob_graph_evaluate(baked, nullptr, nullptr, nullptr));
+    ENSURE(number(baked, sink) == 12 && row.pure.runs == 1 && row.moving.runs == 2);
+
+    hob_graph* larger = nullptr;
+    const hob_node_id keep[] = {row.middle, {99, 0}};
+    ENSURE_OK(hob_graph_bake(row.graph.get(), keep, sizeof keep[0], 2, &larger));
+    hob_node_id middle = {0, 0};
+    ENSURE_OK(hob_graph_get_copy(larger, row.middle, &middle));
+    row.graph.reset();
+    ENSURE(row.pure.released == 0 && row.moving.released == 0);
+    for (int frame = 0; frame < 3; ++frame) ENSURE_OK(hob_graph_evaluate(larger, nullptr, nullptr, nullptr));
+    ENSURE(number(larger, middle) == 6 && row.pure.runs == 2 && row.moving.runs == 5);
+    hob_graph_destroy(larger);
+    ENSURE(row.pure.released == 1 && row.moving.released == 0);
+    hob_graph_destroy(baked);
+    ENSURE(row.pure.released == 1 && row.moving.released == 1);
+}
+
+TEST("graph: a saved graph is loaded with the functions of the host") {
+    Row row;
+    const std::string json = json_of(row.graph.get());
+    Counts counts;
+    hob_graph* loaded = nullptr;
+    ENSURE_OK(hob_graph_load(json.data(), json.size(), resolve, &counts, &loaded));
+    ENSURE(json_of(loaded) == json);
+    hob_node_id sink = {0, 0};
+    ENSURE_OK(hob_graph_get_copy(loaded, row.sink, &sink));
+    ENSURE_OK(hob_graph_evaluate(loaded, nullptr, nullptr, nullptr));
+    ENSURE(number(loaded, sink) == 12 && counts.runs == 2 && row.pure.runs == 0);
+    hob_graph_destroy(loaded);
+    ENSURE(counts.released == 2);
+
+    loaded = nullptr;
+    ENSURE(hob_graph_load(json.data(), json.size(), resolve_first, &counts, &loaded) == HOB_RESULT_NOT_FOUND);
+    ENSURE(last_error_has("node 3, of type \"twice\"") && loaded == nullptr && counts.released == 3);
+    ENSURE(hob_graph_load(json.data(), json.size(), resolve_nothing, nullptr, &loaded) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("has set no evaluate for node 2"));
+    ENSURE(hob_graph_load(json.data(), json.size(), nullptr, nullptr, &loaded) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_graph_load(json.data(), json.size() - 3, resolve, &counts, &loaded) == HOB_RESULT_MALFORMED);
+    ENSURE(last_error_has("line") && counts.released == 5);
+}
+
+TEST("graph: C source calls the functions by their type names") {
+    Row row;
+    size_t size = 0, count = 0;
+    ENSURE_OK(hob_graph_emit(row.graph.get(), HOB_STR("patch"), nullptr, 0, &size));
+    std::string source(size, ' ');
+    ENSURE(hob_graph_emit(row.graph.get(), HOB_STR("patch"), &source[0], size - 1, &size) == HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE_OK(hob_graph_emit(row.graph.get(), HOB_STR("patch"), &source[0], size, &size));
+    for (const char* part : {"hob_verdict twice(void *user_data, hob_node_call *call);", "uint32_t patch_evaluate(patch *g)"}) {
+        ENSURE(source.find(part) != std::string::npos);
+    }
+    hob_node_id nodes[3];
+    ENSURE_OK(hob_graph_get_emitted_nodes(row.graph.get(), nodes, sizeof nodes[0], 3, &count));
+    ENSURE(count == 3 && is_same(nodes[0], row.input) && is_same(nodes[1], row.middle) && is_same(nodes[2], row.sink));
+    ENSURE(hob_graph_emit(row.graph.get(), HOB_STR("2"), nullptr, 0, &size) == HOB_RESULT_INVALID_ARGUMENT);
+    Counts other;
+    hob_node_desc desc = twice(other, HOB_NODE_CLASS_EFFECT);
+    desc.type_name = HOB_STR("no name");
+    added(row.graph, desc);
+    ENSURE(hob_graph_emit(row.graph.get(), HOB_STR("patch"), nullptr, 0, &size) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("must be the name of a C function"));
+    row.graph.reset();
+    ENSURE(other.released == 1);
+}
+
+TEST("graph: the audit finds a node that reads more than its inputs") {
+    Net net;
+    double hidden = 0;
+    const auto input = net.input("input", 1);
+    const auto liar = net.sink(net.pure("liar", {input}, [&](const std::vector<double>& numbers) { return numbers[0] + hidden; }));
+    const auto honest = net.sink(net.pure("honest", {input}));
+    net.sink(net.time());
+    ENSURE_OK(hob_graph_set_audit(net.graph.get(), 0.5));
+    size_t count = 0;
+    for (int frame = 0; frame < 100 && count == 0; ++frame) {
+        hidden = frame;
+        net.evaluate();
+        ENSURE_OK(hob_graph_get_findings(net.graph.get(), nullptr, 0, 0, &count));
+    }
+    hob_graph_finding finding;
+    ENSURE_OK(hob_graph_get_findings(net.graph.get(), &finding, sizeof finding, 1, &count));
+    ENSURE(count == 1 && is_same(finding.node, liar) && finding.output == 0 && finding.evaluations >= 1);
+    ENSURE(finding.before.number != finding.after.number && net.runs(liar) == 1 && net.runs(honest) == 1);
+    for (const double share : {-1.0, 1.5, std::nan(""), HUGE_VAL}) {
+        ENSURE(hob_graph_set_audit(net.graph.get(), share) == HOB_RESULT_INVALID_ARGUMENT);
+    }
+    ENSURE_OK(hob_graph_set_audit(net.graph.get(), 0));
+    ENSURE_OK(hob_graph_get_findings(net.graph.get(), nullptr, 0, 0, &count));
+    ENSURE(count == 0);
+}
