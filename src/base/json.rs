@@ -167,8 +167,9 @@ impl<'a> Reader<'a> {
                 return Ok(text);
             }
             if !self.pass(b'\\') {
-                let wanted = format_args!("{} to go on, control characters escaped, and end with '\"'", the(name));
-                return Err(self.unexpected(wanted));
+                let name = the(name);
+                let wanted = "to go on, control characters escaped, and end with '\"'";
+                return Err(self.unexpected(format_args!("{name} {wanted}")));
             }
             let escaped = self.escaped()?;
             try_append(&mut text, escaped.encode_utf8(&mut [0; 4]))?;
