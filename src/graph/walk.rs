@@ -9,13 +9,16 @@ use super::state::{DIRTY, Ended, Run};
 impl<F: Function> Work<'_, F> {
     /// Runs what waits, by position. Whether nothing waits any more.
     pub fn walk(&mut self, plan: &Plan, bits: &mut Bits) -> bool {
-        let mut at = 0;
-        while let Some(position) = bits.next(at) {
-            if !self.step_inline(plan, bits, position) {
-                return false;
+        // A node gives a turn to nodes behind it only.
+        let mut from = 0;
+        while let Some(word) = bits.next_word(from) {
+            while let Some(position) = bits.lowest_of(word) {
+                if !self.step_inline(plan, bits, position) {
+                    return false;
+                }
+                bits.clear(position);
             }
-            bits.clear(position);
-            at = position + 1;
+            from = word + 1;
         }
         true
     }
