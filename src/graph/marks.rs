@@ -71,10 +71,13 @@ impl Bits {
     #[inline]
     pub fn set(&mut self, position: u32) {
         let word = (position / 64) as usize;
-        let old = self.words[word];
-        self.words[word] = old | 1 << (position % 64);
-        if old == 0 {
-            self.summary[word / 64] |= 1 << (word % 64);
+        let (old, bit) = (self.words[word], 1 << (position % 64));
+        // Several writers of one reader follow each other: all but the first write nothing.
+        if old & bit == 0 {
+            self.words[word] = old | bit;
+            if old == 0 {
+                self.summary[word / 64] |= 1 << (word % 64);
+            }
         }
     }
 
@@ -85,25 +88,6 @@ impl Bits {
         if self.words[word] == 0 {
             self.summary[word / 64] &= !(1 << (word % 64));
         }
-    }
-
-    /// The first word with a position, at or after a word.
-    #[inline]
-    pub fn next_word(&self, from: usize) -> Option<usize> {
-        let mut group = from / 64;
-        let mut rest = self.summary.get(group)? & (u64::MAX << (from % 64));
-        while rest == 0 {
-            group += 1;
-            rest = *self.summary.get(group)?;
-        }
-        Some(group * 64 + rest.trailing_zeros() as usize)
-    }
-
-    /// The lowest position of a word.
-    #[inline]
-    pub fn lowest_of(&self, word: usize) -> Option<u32> {
-        let bits = self.words[word];
-        (bits != 0).then(|| word as u32 * 64 + bits.trailing_zeros())
     }
 
     #[inline]

@@ -22,6 +22,7 @@
 //! | `structure` | links, in arrays |
 //! | `order` | the topological order during edits; cycles |
 //! | `state` | flags, values and counts by node; runs a node |
+//! | `kernel` | runs a simple node |
 //! | `marks` | what is stale, and what waits for its turn |
 //! | `pull` | the lazy evaluator |
 //! | `plan` | the order of all that is demanded |
@@ -42,6 +43,7 @@ mod dump;
 mod edit;
 mod emit;
 mod explain;
+mod kernel;
 mod marks;
 mod node;
 mod order;
@@ -291,7 +293,8 @@ impl<F: Function> Graph<F> {
             self.swap(made);
         }
         if evaluator == Evaluator::Parallel {
-            self.threads.grow(self.structure.positions(), self.pins, executor.max_concurrency())?;
+            let (positions, levels) = (self.structure.positions(), self.made.plan.levels());
+            self.threads.grow(positions, levels, self.pins, executor.max_concurrency())?;
         }
         Ok(evaluator)
     }
@@ -304,6 +307,7 @@ impl<F: Function> Graph<F> {
 
     fn swap(&mut self, made: Made) {
         self.made = made;
+        self.threads.forget_levels();
         // After a complete evaluation only nodes that were set since are stale.
         self.must_scan |= !self.is_settled;
         self.has_plan = true;
@@ -351,7 +355,7 @@ impl<F: Function> Graph<F> {
             let is_complete = match evaluator {
                 Evaluator::List => work.walk_list(plan, bits),
                 Evaluator::Parallel => work.walk_levels(plan, bits, threads, executor),
-                _ => work.walk(plan, bits),
+                _ => work.walk(plan, bits, 0..plan.len() as u32),
             };
             if !is_complete {
                 work.keep(plan, bits);

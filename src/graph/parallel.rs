@@ -28,6 +28,8 @@ pub struct Threads {
     blocks: Vec<u32>,
     /// Blocks handed to an executor.
     pub handed_out: u64,
+    /// By level of the plan: the sum of all durations, or `u64::MAX` if it is not known.
+    level_ns: Vec<u64>,
     least_level_ns: u64,
     least_block_ns: u64,
 }
@@ -40,6 +42,7 @@ impl Default for Threads {
             level: Vec::new(),
             blocks: Vec::new(),
             handed_out: 0,
+            level_ns: Vec::new(),
             least_level_ns: LEAST_LEVEL_NS,
             least_block_ns: LEAST_BLOCK_NS,
         }
@@ -48,7 +51,10 @@ impl Default for Threads {
 
 impl Threads {
     /// Makes room for a graph with these numbers of node positions and most pins, on this number of threads.
-    pub fn grow(&mut self, positions: usize, pins: (usize, usize), threads: usize) -> Result<()> {
+    pub fn grow(&mut self, positions: usize, levels: usize, pins: (usize, usize), threads: usize) -> Result<()> {
+        while self.level_ns.len() < levels {
+            try_push(&mut self.level_ns, u64::MAX)?;
+        }
         while self.nanoseconds.len() < positions {
             try_push(&mut self.nanoseconds, AtomicU32::new(0))?;
         }
@@ -70,11 +76,24 @@ impl Threads {
         (self.least_level_ns, self.least_block_ns) = (0, 0);
     }
 
+    /// Forgets the levels of a plan.
+    pub fn forget_levels(&mut self) {
+        self.level_ns.clear();
+    }
+
     /// Forgets the time of a node that was removed.
     pub fn forget(&mut self, node: u32) {
         if let Some(nanoseconds) = self.nanoseconds.get_mut(node as usize) {
             *nanoseconds = AtomicU32::new(0);
         }
+    }
+
+    /// The sum of the durations of these positions, or `u64::MAX` if one is not known.
+    fn sum(&self, plan: &Plan, range: std::ops::Range<u32>) -> u64 {
+        range.fold(0, |sum: u64, position| match self.cost(plan.step(position).node) {
+            0 => u64::MAX,
+            cost => sum.saturating_add(u64::from(cost)),
+        })
     }
 
     fn cost(&self, node: u32) -> u32 {
@@ -90,6 +109,7 @@ impl Threads {
 
     pub fn memory_used(&self) -> usize {
         (self.nanoseconds.capacity() + self.level.capacity() + self.blocks.capacity()) * 4
+            + self.level_ns.capacity() * 8
             + self.scratch.capacity() * size_of::<Mutex<Scratch>>()
     }
 }
@@ -98,8 +118,16 @@ impl<F: Function> Work<'_, F> {
     /// Runs what waits, level by level. Whether nothing waits any more.
     pub fn walk_levels(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
         for level in 0..plan.levels() {
+            // Levels that are never worth a thread are not looked at closely, but for new durations now and then.
+            let is_small = threads.level_ns[level] < threads.least_level_ns;
             let range = plan.level_of(level);
-            if !self.run_level(plan, bits, range, threads, executor) {
+            let is_done = if is_small && !self.evaluation.is_multiple_of(TIMED_RUNS as u32) {
+                self.walk(plan, bits, range)
+            } else {
+                threads.level_ns[level] = threads.sum(plan, range.clone());
+                self.run_level(plan, bits, range, threads, executor)
+            };
+            if !is_done {
                 return false;
             }
         }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::kernel::SIMPLE_INPUTS;
 use super::rebuild::outdated;
 use super::structure::{FEEDBACK, LAZY, NONE, Node, Structure};
 use crate::base::{Result, try_collect, try_filled, try_push};
@@ -25,6 +26,8 @@ pub struct Step {
     output_count: u16,
     input_count: u16,
     pub is_lazy: bool,
+    /// One output and few inputs, none of them lazy.
+    pub is_simple: bool,
     /// Whether it is demanded whenever a sink is.
     pub is_strict: bool,
 }
@@ -40,8 +43,15 @@ impl Step {
             output_count: pins.output_count as u16,
             input_count: pins.input_count as u16,
             is_lazy: pins.lazy != 0,
+            is_simple: pins.lazy == 0 && pins.output_count == 1 && pins.input_count as usize <= SIMPLE_INPUTS,
             is_strict: false,
         }
+    }
+
+    /// The output of a simple step.
+    #[inline]
+    pub fn output(&self) -> u32 {
+        self.first_output
     }
 
     #[inline]

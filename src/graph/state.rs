@@ -23,15 +23,15 @@ pub const BROKEN: u32 = FAILED | POISONED;
 /// It has run with success.
 pub const HAS_VALUE: u32 = 16;
 /// All of its outputs are compared by their bytes and owned by the host.
-const PLAIN: u32 = 64;
+pub const PLAIN: u32 = 64;
 /// It is in the list of changes since the last evaluation.
 pub const LISTED: u32 = 32;
 
 /// The data that each run of a node reads and writes.
-struct Hot<F> {
+pub struct Hot<F> {
     /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
-    function: Option<F>,
-    flags: AtomicU32,
+    pub function: Option<F>,
+    pub flags: AtomicU32,
     /// The evaluation in which it ran last.
     ran_at: AtomicU32,
     /// Number of its runs, without those that asked for inputs.
@@ -63,6 +63,11 @@ impl Scratch {
             list.try_reserve(count)?;
         }
         Ok(())
+    }
+
+    /// The message of a run.
+    pub fn failure(&mut self) -> &mut Failure {
+        &mut self.failure
     }
 
     /// Bytes held.
@@ -123,6 +128,22 @@ impl<F> Default for State<F> {
             report: Vec::new(),
             reports: Mutex::default(),
         }
+    }
+}
+
+impl<F> State<F> {
+    pub fn hot(&self) -> &[Hot<F>] {
+        &self.hot
+    }
+
+    pub fn changes(&self) -> &[AtomicU32] {
+        &self.changed_at
+    }
+
+    /// Number of nodes that failed, or that an input keeps from running.
+    #[inline]
+    pub fn broken(&self) -> usize {
+        self.broken.load(Relaxed)
     }
 }
 
@@ -227,11 +248,6 @@ impl<F: Function> State<F> {
         self.changed_at[output as usize].load(Relaxed)
     }
 
-    /// Number of nodes that failed, or that an input keeps from running.
-    pub fn broken(&self) -> usize {
-        self.broken.load(Relaxed)
-    }
-
     /// The message of a node that failed.
     pub fn failure(&self, node: u32) -> Option<Failure> {
         let at = self.report[node as usize].load(Relaxed);
@@ -281,20 +297,7 @@ impl<F: Function> State<F> {
             Call { inputs: &scratch.inputs, available, outputs: &mut scratch.outputs, failure: &mut scratch.failure };
         match function.evaluate(&mut call) {
             Verdict::Done => {}
-            Verdict::Need(wanted) => {
-                let wanted = wanted & structure.node(position).lazy & !available;
-                if wanted != 0 {
-                    return Ended::Need(wanted);
-                }
-                let failure = Text::format(format_args!("it asked for inputs that are not lazy, or that it has"));
-                self.fail(position, outputs, &failure, evaluation, &mut on_change);
-                return Ended::Done;
-            }
-            Verdict::Failed => {
-                let failure = std::mem::take(&mut scratch.failure);
-                self.fail(position, outputs, &failure, evaluation, &mut on_change);
-                return Ended::Done;
-            }
+            verdict => return self.end_without_values(run, verdict, &mut scratch.failure, &mut on_change),
         }
         hot.count(evaluation);
         let is_first = flags & (HAS_VALUE | BROKEN) != HAS_VALUE;
@@ -311,6 +314,27 @@ impl<F: Function> State<F> {
             self.set_sound(position);
         }
         hot.flags.store((flags | HAS_VALUE) & !(STALE | BROKEN), Relaxed);
+        Ended::Done
+    }
+
+    /// Ends a run whose verdict is not that the outputs are written.
+    #[cold]
+    pub fn end_without_values(
+        &self,
+        run: &Run<'_>,
+        verdict: Verdict,
+        failure: &mut Failure,
+        on_change: &mut impl FnMut(u32),
+    ) -> Ended {
+        let mut failure = std::mem::take(failure);
+        if let Verdict::Need(wanted) = verdict {
+            let wanted = wanted & run.structure.node(run.position).lazy & !run.available;
+            if wanted != 0 {
+                return Ended::Need(wanted);
+            }
+            failure = Text::format(format_args!("it asked for inputs that are not lazy, or that it has"));
+        }
+        self.fail(run.position, run.outputs.clone(), &failure, run.evaluation, on_change);
         Ended::Done
     }
 
@@ -472,7 +496,7 @@ impl<F> Default for Hot<F> {
 
 impl<F> Hot<F> {
     #[inline]
-    fn count(&self, evaluation: u32) {
+    pub fn count(&self, evaluation: u32) {
         self.ran_at.store(evaluation, Relaxed);
         self.runs.store(self.runs.load(Relaxed) + 1, Relaxed);
     }

@@ -47,16 +47,16 @@ pub(super) struct Values {
 }
 
 #[derive(Default)]
-struct Slot([AtomicU64; 2]);
+pub(super) struct Slot([AtomicU64; 2]);
 
 impl Slot {
     #[inline]
-    fn get(&self) -> Value {
+    pub fn get(&self) -> Value {
         Value([self.0[0].load(Ordering::Relaxed), self.0[1].load(Ordering::Relaxed)])
     }
 
     #[inline]
-    fn set(&self, value: Value) {
+    pub fn set(&self, value: Value) {
         self.0[0].store(value.0[0], Ordering::Relaxed);
         self.0[1].store(value.0[1], Ordering::Relaxed);
     }
@@ -87,6 +87,11 @@ impl Values {
     #[inline]
     pub fn set_output(&self, output: u32, value: Value) {
         self.outputs[output as usize].set(value);
+    }
+
+    /// The values of outputs, and the inputs' own.
+    pub fn slots(&self) -> (&[Slot], &[Slot]) {
+        (&self.outputs, &self.own)
     }
 
     pub fn own(&self, input: u32) -> Value {

@@ -1,26 +1,87 @@
 //! Evaluation by a plan: in one loop over what has changed, or over the list of all that is demanded.
 
+use std::ops::Range;
+
 use super::Function;
+use super::kernel::{Lanes, Simple};
 use super::marks::{Bits, Pending};
-use super::plan::{BY_INPUT, Plan};
+use super::node::Verdict;
+use super::plan::{BY_INPUT, Plan, Step};
 use super::pull::Work;
 use super::state::{DIRTY, Ended, Run};
 
 impl<F: Function> Work<'_, F> {
-    /// Runs what waits, by position. Whether nothing waits any more.
-    pub fn walk(&mut self, plan: &Plan, bits: &mut Bits) -> bool {
+    /// Runs what waits at these positions, in order. Whether nothing waits there any more.
+    #[inline(never)]
+    pub fn walk(&mut self, plan: &Plan, bits: &mut Bits, positions: Range<u32>) -> bool {
+        let lanes = self.state.lanes();
         // A node gives a turn to nodes behind it only.
-        let mut from = 0;
-        while let Some(word) = bits.next_word(from) {
-            while let Some(position) = bits.lowest_of(word) {
-                if !self.step_inline(plan, bits, position) {
-                    return false;
-                }
-                bits.clear(position);
+        let mut turn = bits.next(positions.start);
+        while let Some(position) = turn.filter(|&position| position < positions.end) {
+            let step = plan.step(position);
+            let is_done = if step.is_simple && self.state.broken() == 0 {
+                self.step_simple(plan, bits, position, step, &lanes)
+            } else {
+                self.step(plan, bits, position)
+            };
+            if !is_done {
+                return false;
             }
-            from = word + 1;
+            bits.clear(position);
+            // Often the next position is next. The processor guesses that, and does not wait for the set.
+            let next = position + 1;
+            turn = if next < positions.end && bits.has(next) { Some(next) } else { bits.next(next) };
         }
         true
+    }
+
+    #[inline(always)]
+    fn step_simple(&mut self, plan: &Plan, bits: &mut Bits, position: u32, step: &Step, lanes: &Lanes<'_, F>) -> bool {
+        if !self.may_start() {
+            return false;
+        }
+        let (evaluation, output) = (self.evaluation, step.output());
+        match lanes.run(step.node, plan.reads(step), output, evaluation, self.scratch.failure()) {
+            Simple::Same => {}
+            Simple::Changed => {
+                for &reader in plan.readers(step, output) {
+                    match reader & BY_INPUT {
+                        0 => bits.set(reader),
+                        _ => self.change_input(plan, bits, reader & !BY_INPUT),
+                    }
+                }
+            }
+            Simple::Unknown => return self.step(plan, bits, position),
+            Simple::Not(verdict) => self.fail(plan, bits, step, verdict),
+        }
+        self.summary.evaluated += 1;
+        true
+    }
+
+    #[cold]
+    fn fail(&mut self, plan: &Plan, bits: &mut Bits, step: &Step, verdict: Verdict) {
+        let run = Run {
+            structure: self.structure,
+            position: step.node,
+            outputs: step.outputs(),
+            available: 0,
+            evaluation: self.evaluation,
+        };
+        let mut is_changed = false;
+        self.state.end_without_values(&run, verdict, self.scratch.failure(), &mut |_| is_changed = true);
+        for &reader in plan.readers(step, step.output()).iter().filter(|_| is_changed) {
+            match reader & BY_INPUT {
+                0 => bits.set(reader),
+                _ => self.change_input(plan, bits, reader & !BY_INPUT),
+            }
+        }
+    }
+
+    /// Makes the node of an input dirty, if it reads the input.
+    #[cold]
+    fn change_input(&mut self, plan: &Plan, bits: &mut Bits, input: u32) {
+        let pending = &mut Some(Pending { plan, bits });
+        self.marks.change_input(self.structure, self.state, input, pending);
     }
 
     /// Runs what waits, in the order of the list. Whether nothing waits any more.
@@ -39,11 +100,6 @@ impl<F: Function> Work<'_, F> {
     /// Brings the node at a position up to date. Whether it is.
     #[inline(never)]
     pub fn step(&mut self, plan: &Plan, bits: &mut Bits, position: u32) -> bool {
-        self.step_inline(plan, bits, position)
-    }
-
-    #[inline(always)]
-    fn step_inline(&mut self, plan: &Plan, bits: &mut Bits, position: u32) -> bool {
         let step = plan.step(position);
         if step.is_lazy {
             return self.visit_and_pull(step.node, &mut Some(Pending { plan, bits }));

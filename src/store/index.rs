@@ -14,7 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::Key;
 use super::format::{Form, Usage, hash_with_seed, record_size};
 use super::snapshot::RecordInfo;
-use crate::base::{Result, try_collect, try_filled, try_push};
+use crate::base::{Result, sort_numbers, try_collect, try_filled, try_push};
 
 /// The name under which a value is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -212,10 +212,12 @@ impl Index {
 
     /// Positions of the entries that `is_wanted` accepts, in disk order.
     pub fn in_place(&self, is_wanted: impl Fn(&IndexEntry) -> bool) -> Result<Vec<usize>> {
-        let mut positions =
-            try_collect((0..self.entries.len()).filter(|&position| is_wanted(&self.entries[position])))?;
-        positions.sort_unstable_by_key(|&position| (self.entries[position].segment, self.entries[position].row.unit));
-        Ok(positions)
+        let entry = |position: u32| &self.entries[position as usize];
+        // The positions of the hash table are 32 bits wide as well.
+        let mut positions = try_collect((0..self.entries.len() as u32).filter(|&position| is_wanted(entry(position))))?;
+        let place = |position| (entry(position).segment, entry(position).row.unit);
+        sort_numbers(&mut positions, &mut |one, other| place(one).cmp(&place(other)));
+        try_collect(positions.into_iter().map(|position| position as usize))
     }
 
     /// Reserve memory for `more` entries.
