@@ -180,8 +180,8 @@ TEST("hpp: a graph is written and loaded, and finds a node that is not pure") {
 
     const std::string json = graph.save_json();
     ENSURE(graph.save_dot().find("label=\"liar") != std::string::npos);
-    ENSURE(graph.emit("patch").find("hob_verdict counter(void *user_data, hob_node_call *call);") != std::string::npos);
-    ENSURE(graph.emitted_nodes().size() == 2 && graph.try_emit("1").code() == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(graph.emit_c("patch").find("hob_verdict counter(void *user_data, hob_node_call *call);") != std::string::npos);
+    ENSURE(graph.emitted_nodes().size() == 2 && graph.try_emit_c("1").code() == HOB_RESULT_INVALID_ARGUMENT);
     const auto shared = std::make_shared<int>(1);
     const auto resolve = [&](hob::Graph::Loading& node) {
         node.set([shared](hob_node_call& call) { call.outputs[0].number = 7; });

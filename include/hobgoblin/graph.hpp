@@ -188,7 +188,7 @@ public:
             });
     }
     /// C source that calls the functions with the nodes' type names.
-    Result<std::string> try_emit(std::string_view prefix) const {
+    Result<std::string> try_emit_c(std::string_view prefix) const {
         return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
             return hob_graph_emit(capi(), detail::text(prefix), buffer, capacity, size);
         });
@@ -277,7 +277,7 @@ public:
     hob_node_id copy(hob_node_id original) const { return try_copy(original).value(); }
     void set_audit(double share) { try_set_audit(share).value(); }
     std::vector<hob_graph_finding> findings() const { return try_findings().value(); }
-    std::string emit(std::string_view prefix) const { return try_emit(prefix).value(); }
+    std::string emit_c(std::string_view prefix) const { return try_emit_c(prefix).value(); }
     std::vector<hob_node_id> emitted_nodes() const { return try_emitted_nodes().value(); }
     template <class Resolve>
     static Graph load(std::string_view json, Resolve resolve) {
