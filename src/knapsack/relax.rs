@@ -256,6 +256,10 @@ pub(super) fn relax(
             // picks.
             if (linear.room - linear.weight(totals)).abs() > linear.weight(problem.greatest_step) {
                 balance(problem, linear, &mut relaxation, picks);
+                // The search takes the picks for known: it offers only what differs from them.
+                if relaxation.totals.value > incumbent.value && case.fits(relaxation.totals) {
+                    incumbent.offer(case, relaxation.totals, picks);
+                }
             }
             return RelaxationResult::Relaxed(relaxation);
         }

@@ -168,3 +168,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn exact_fit_of_rounded_sums_is_found() {
+    let settings = [
+        vec![option(0.0, 0.2, 0.0)],
+        vec![option(0.0, 1.7, 0.0), option(1.3, 2.9, 0.0)],
+        vec![option(1.0, 0.1, 0.0), option(1.2, 0.3, 0.0), option(1.9, 1.0, 0.0)],
+        vec![option(0.0, 0.0, 0.0), option(0.3, -0.4, 0.0), option(1.9, 1.2, 0.0)],
+    ];
+    assert_agrees(&settings, 4.6, 0.0);
+}
