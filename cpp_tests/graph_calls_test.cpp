@@ -167,7 +167,7 @@ TEST("graph: an evaluation allocates nothing once it is warm") {
         hob_evaluation_desc how = HOB_EVALUATION_DESC_INIT;
         how.evaluator = evaluator;
         // Once a plan was made in the background, and used.
-        for (int frame = 0; frame < 10; ++frame) {
+        for (int frame = 0; frame < 100; ++frame) {
             ENSURE_OK(hob_graph_evaluate(graph.get(), pool.get(), &how, nullptr));
             ENSURE_OK(hob_executor_wait_idle(pool.get(), UINT64_MAX));
         }

@@ -294,7 +294,7 @@ impl<F: Function> Graph<F> {
         }
         if evaluator == Evaluator::Parallel {
             let (positions, levels) = (self.structure.positions(), self.made.plan.levels());
-            self.threads.grow(positions, levels, self.pins, executor.max_concurrency())?;
+            self.threads.grow(positions, levels, self.pins, executor)?;
         }
         Ok(evaluator)
     }

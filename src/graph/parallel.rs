@@ -51,7 +51,8 @@ impl Default for Threads {
 
 impl Threads {
     /// Makes room for a graph with these numbers of node positions and most pins, on this number of threads.
-    pub fn grow(&mut self, positions: usize, levels: usize, pins: (usize, usize), threads: usize) -> Result<()> {
+    pub fn grow(&mut self, positions: usize, levels: usize, pins: (usize, usize), executor: &Executor) -> Result<()> {
+        let threads = executor.max_concurrency();
         while self.level_ns.len() < levels {
             try_push(&mut self.level_ns, u64::MAX)?;
         }
@@ -61,6 +62,10 @@ impl Threads {
         for list in [&mut self.level, &mut self.blocks] {
             list.clear();
             list.try_reserve(positions + 1)?;
+        }
+        if self.scratch.len() < threads {
+            // The first loop of an executor allocates; no later evaluation does.
+            executor.parallel_for(threads, Priority::Normal, "graph", &|_, _| ());
         }
         while self.scratch.len() < threads {
             try_push(&mut self.scratch, Mutex::default())?;
