@@ -320,7 +320,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_set_sink(hob_graph *graph, hob_node_id
 HOB_EXPERIMENTAL_API hob_result hob_graph_set_input(
     hob_graph *graph, hob_node_id node, uint32_t input, const hob_value *value);
 
-/// Lets a node run in the next frame in which it is wanted, as if an input had changed.
+/// Marks a node as changed: it runs in the next frame that wants it.
 /// For instance after a change of the data behind its `user_data`. HOB_RESULT_NOT_FOUND: there is no such node.
 /// Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_invalidate(hob_graph *graph, hob_node_id node);
@@ -537,7 +537,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_findings(
 
 // ---- Experimental: Bake ----------------------------------------------------------------------------------------------
 
-/// Makes a graph with the same values at its sinks, in which values that the host sets are constants.
+/// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
 /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
 /// are copied, and `release` is called for the last copy. On success `*out_graph` is the caller's to destroy.
 ///

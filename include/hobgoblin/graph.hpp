@@ -168,7 +168,7 @@ public:
         return detail::filled_by(uint64_t{0}, [&](uint64_t* runs) { return hob_graph_get_node_runs(capi(), node, runs); });
     }
 
-    /// A graph in which everything that cannot change is stored; see hob_graph_bake. Lambdas are shared with it.
+    /// A graph with stored constants; see hob_graph_bake. It shares the lambdas.
     Result<Graph> try_bake(ArrayView<hob_node_id> keep = {}) const {
         hob_graph* baked = nullptr;
         const hob_result code = hob_graph_bake(capi(), keep.data(), sizeof(hob_node_id), keep.size(), &baked);

@@ -183,7 +183,7 @@ impl<F: Function> Graph<F> {
         let mut reader = Reader::new(FORMAT, json)?;
         let mut loaded = Loaded { graph: Self::new()?, nodes: Vec::new() };
         let mut has_version = false;
-        object(&mut reader, &mut |reader, key, _| {
+        object(&mut reader, &mut |reader, key, at| {
             match key {
                 "hobgoblin_graph" => {
                     reader.number("the version", |version| version == VERSION, "1 (a later version cannot be read)")?;
@@ -191,7 +191,7 @@ impl<F: Function> Graph<F> {
                 }
                 "nodes" if has_version => list(reader, &mut |reader| loaded.read_node(reader, &mut function))?,
                 "links" if has_version => {
-                    loaded.nodes = sorted_by_origin(&loaded.nodes)?;
+                    loaded.sort_nodes(reader, at)?;
                     list(reader, &mut |reader| loaded.read_link(reader))?;
                 }
                 _ => return Ok(false),
@@ -199,7 +199,8 @@ impl<F: Function> Graph<F> {
             Ok(true)
         })?;
         reader.end()?;
-        loaded.nodes = sorted_by_origin(&loaded.nodes)?;
+        let end = reader.position();
+        loaded.sort_nodes(&reader, end)?;
         if !has_version {
             return Err(error!(Malformed, "{FORMAT}: \"hobgoblin_graph\": 1 must come first; nothing was loaded"));
         }
@@ -208,6 +209,18 @@ impl<F: Function> Graph<F> {
 }
 
 impl<F: Function> Loaded<F> {
+    /// Sorts the nodes by their ids in the text, and refuses an id that occurs twice.
+    fn sort_nodes(&mut self, reader: &Reader<'_>, at: usize) -> Result<()> {
+        self.nodes = sorted_by_origin(&self.nodes)?;
+        match self.nodes.windows(2).find(|pair| pair[0].0.index1 == pair[1].0.index1) {
+            Some(pair) => {
+                let id = pair[0].0.index1;
+                Err(reader.refuse(at, "nodes with different ids", format_args!("two nodes with the id {id}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn read_node(
         &mut self,
         reader: &mut Reader<'_>,

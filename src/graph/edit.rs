@@ -106,11 +106,14 @@ impl<F: Function> Graph<F> {
             }
         }
         self.marks.remove(&self.state, position);
+        let is_volatile = self.state.record_of(position).class == Class::Volatile;
         self.state.remove(position as usize, &cells);
         self.structure.remove(position);
         self.log(Edit::Remove { node: position });
         self.threads.forget(position);
-        for list in [&mut self.sinks, &mut self.volatile] {
+        for (list, _) in
+            [(&mut self.sinks, cells.is_sink), (&mut self.volatile, is_volatile)].into_iter().filter(|(_, has)| *has)
+        {
             list.retain(|&other| other != position);
         }
         self.nodes.remove(node);
@@ -226,7 +229,9 @@ impl<F: Function> Graph<F> {
 
     fn unlink(&mut self, input: u32) {
         if self.structure.source(input) != NONE {
-            if let Some(at) = self.feedback.iter().position(|link| link.input == input) {
+            if self.structure.kind(input) & FEEDBACK != 0
+                && let Some(at) = self.feedback.iter().position(|link| link.input == input)
+            {
                 self.state.set_input(input, self.feedback.swap_remove(at).default);
             }
             self.structure.unlink(input);

@@ -1,7 +1,7 @@
 //! A graph as C source, which calls the functions of the host.
 //!
 //! The source has the order of the list evaluator built in, and no graph. A node whose inputs are those of its last run
-//! does not run again, unless it is volatile. Lazy inputs, failures, inputs that hold and feedback links are as in the
+//! does not run again, unless it is volatile or has lazy inputs. Lazy inputs, failures, inputs that hold and feedback links are as in the
 //! graph. Usually a baked graph is written.
 
 use std::fmt::{self, Write};

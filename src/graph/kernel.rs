@@ -1,5 +1,6 @@
 //! The run of a simple node: one output that is compared by its bytes, and few inputs. Most nodes are simple, and are called
-//! millions of times a second, so this takes a third of the instructions of [`State::run`].
+//! millions of times a second. Through the C API a run takes 209 instructions this way, and 374 by [`State::run`]
+//! (callgrind, a chain of 16,384 nodes).
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

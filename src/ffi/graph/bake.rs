@@ -11,7 +11,7 @@ use crate::graph::sorted_by_origin;
 
 // == Experimental: Bake ==
 
-/// Makes a graph with the same values at its sinks, in which values that the host sets are constants.
+/// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
 /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
 /// are copied, and `release` is called for the last copy. On success `*out_graph` is the caller's to destroy.
 ///

@@ -152,7 +152,7 @@ pub extern "C" fn hob_graph_set_input(
     graph.with(|cell| cell.graph.set_input(node.into(), input as usize, value))
 }
 
-/// Lets a node run in the next frame in which it is wanted, as if an input had changed.
+/// Marks a node as changed: it runs in the next frame that wants it.
 /// For instance after a change of the data behind its `user_data`. HOB_RESULT_NOT_FOUND: there is no such node.
 /// Threads: exclusive.
 #[entry(exclusive, experimental)]

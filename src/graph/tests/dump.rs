@@ -98,6 +98,7 @@ fn hostile_text_is_refused_with_its_position() {
         (format!("{two}{{\"from\": 1, \"to\": 1, \"input\": 4294967295}}]}}"), "no input 4294967295"),
         (format!("{two}{{\"from\": 1, \"to\": 1, \"input\": 1.5}}]}}"), "a whole number"),
         (format!("{two}]}} and more"), "the end of the text"),
+        (two.replace("\"links\"", "\"nodes\"") + "{\"id\": 1}]}", "two nodes with the id 1"),
         ("[".repeat(100_000), "expected '{'"),
     ];
     for (text, message) in cases {
