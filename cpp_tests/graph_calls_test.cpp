@@ -164,8 +164,9 @@ TEST("graph: an evaluation allocates nothing once it is warm") {
         desc.node_class = HOB_NODE_CLASS_EFFECT;
         hob_node_id failing = {0, 0};
         ENSURE_OK(hob_graph_add_node(graph.get(), &desc, &failing));
-        hob_evaluation_desc how = HOB_EVALUATION_DESC_INIT;
+        hob_evaluation_desc how = HOB_EVALUATION_DESC_INIT, one = HOB_EVALUATION_DESC_INIT;
         how.evaluator = evaluator;
+        one.only = nodes[250];
         // Once a plan was made in the background, and used.
         for (int frame = 0; frame < 100; ++frame) {
             ENSURE_OK(hob_graph_evaluate(graph.get(), pool.get(), &how, nullptr));
@@ -178,11 +179,42 @@ TEST("graph: an evaluation allocates nothing once it is warm") {
             hob_value result;
             ENSURE_OK(hob_graph_set_input(graph.get(), nodes[0], 0, &value));
             ENSURE_OK(hob_graph_invalidate(graph.get(), failing));
+            ENSURE_OK(hob_graph_evaluate(graph.get(), nullptr, &one, nullptr));
             ENSURE_OK(hob_graph_evaluate(graph.get(), pool.get(), &how, &summary));
             ENSURE_OK(hob_graph_get_value(graph.get(), nodes[499], 0, &result));
             ENSURE(summary.is_complete == 1 && summary.broken == 1);
         }
         ENSURE(malloc_calls() == before);
+    }
+}
+
+TEST("graph: an evaluation of one node is no frame, and leaves the sinks") {
+    for (const hob_evaluator evaluator : evaluators) {
+        Net net(evaluator);
+        const hob_node_id time = net.time(), input = net.input("input", 1);
+        const hob_node_id sink = net.sink(net.pure("sink", {time, input}));
+        const hob_node_id wanted = net.pure("wanted", {input, input});
+        net.evaluate();
+        hob_evaluation_desc desc = HOB_EVALUATION_DESC_INIT;
+        hob_evaluation_summary summary = HOB_EVALUATION_SUMMARY_INIT;
+        for (int number = 2; number < 6; ++number) {
+            const uint64_t runs = net.runs(sink);
+            net.set(input, number);
+            desc.only = wanted;
+            ENSURE_OK(hob_graph_evaluate(net.graph.get(), nullptr, &desc, &summary));
+            ENSURE(summary.is_complete == 1 && summary.runs == 2 && summary.evaluator == HOB_EVALUATOR_LAZY);
+            ENSURE(net.number(wanted) == 2 * number && net.runs(sink) == runs);
+            desc.only = time;
+            ENSURE_OK(hob_graph_evaluate(net.graph.get(), nullptr, &desc, &summary));
+            ENSURE(summary.is_complete == 1 && summary.runs == 0);
+            net.evaluate();
+            ENSURE(net.runs(sink) == runs + 1);
+        }
+        ENSURE(net.statistics().frames == 5 && net.statistics().evaluations == 13);
+        desc.only = wanted;
+        ENSURE_OK(hob_graph_remove_node(net.graph.get(), wanted));
+        ENSURE(hob_graph_evaluate(net.graph.get(), nullptr, &desc, &summary) == HOB_RESULT_NOT_FOUND);
+        ENSURE(summary.runs == 0);
     }
 }
 

@@ -79,6 +79,11 @@ void drive_graph() {
     size_t size = 0;
     CHECK_OK(hob_graph_get_failure(graph, node, message, sizeof message, &size, nullptr));
     CHECK(size == 8 && std::memcmp(message, "negative", 8) == 0);
+    value = hob_value_of_number(1);
+    CHECK_OK(hob_graph_set_input(graph, input, 0, &value));
+    how->only = input;
+    CHECK_OK(hob_graph_evaluate(graph, nullptr, how.get(), summary.get()));
+    CHECK(summary->is_complete == 1 && summary->runs == 1 && summary->broken == 1);
     Guarded<hob_graph_statistics> statistics;
     CHECK_OK(hob_graph_get_statistics(graph, statistics.get()));
     CHECK(statistics->nodes == 2 && statistics->links == 1 && statistics->frames == 2 && statistics->memory_used > 0);

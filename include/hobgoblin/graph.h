@@ -348,6 +348,9 @@ typedef struct hob_evaluation_desc {
     hob_evaluator evaluator;
     /// Limit of the nodes that run. The next evaluation goes on with the frame. Default 0: no limit.
     uint64_t node_limit;
+    /// Brings only this node up to date, by HOB_EVALUATOR_LAZY on this thread. It is no frame: nodes of
+    /// HOB_NODE_CLASS_VOLATILE and feedback links keep the values of the last frame. Default all zero: all sinks.
+    hob_node_id only;
 } hob_evaluation_desc;
 
 /// Counts of one evaluation.
@@ -355,7 +358,8 @@ typedef struct hob_evaluation_desc {
 typedef struct hob_evaluation_summary {
     /// sizeof(hob_evaluation_summary).
     uint32_t struct_size;
-    /// 1: all sinks are up to date. 0: it was cancelled or reached its limit, and the next evaluation goes on.
+    /// 1: all sinks are up to date, or hob_evaluation_desc.only is. 0: it was cancelled or reached its limit, and the
+    /// next evaluation goes on.
     uint32_t is_complete;
     /// The evaluator that was used.
     hob_evaluator evaluator;
@@ -378,8 +382,8 @@ typedef struct hob_evaluation_summary {
 ///     if (hob_graph_evaluate(graph, executor, NULL, &summary) != HOB_RESULT_OK) fail(hob_last_error());
 ///     if (summary.broken > 0) report_failures();
 ///
-/// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. Does not allocate, apart from the first frames
-/// after an edit and after a change of the executor.
+/// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. HOB_RESULT_NOT_FOUND: `desc->only` does not exist.
+/// Does not allocate, apart from the first frames after an edit and after a change of the executor.
 ///
 /// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of the
 /// executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel return

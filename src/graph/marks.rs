@@ -179,6 +179,11 @@ impl Marks {
         }
     }
 
+    /// Whether a node was touched since the last evaluation.
+    pub fn has_touched(&self) -> bool {
+        !self.listed.is_empty()
+    }
+
     /// Forgets that a node was touched.
     pub fn remove<F: Function>(&mut self, state: &State<F>, node: u32) {
         if state.flags(node) & LISTED != 0 {

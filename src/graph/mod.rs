@@ -103,11 +103,13 @@ pub struct Evaluation {
     pub evaluator: Evaluator,
     /// Most nodes that run. The next evaluation goes on. Default: no limit.
     pub node_limit: u64,
+    /// Bring this node up to date, not the sinks. Default: the sinks.
+    pub only: Option<Id>,
 }
 
 impl Default for Evaluation {
     fn default() -> Self {
-        Self { evaluator: Evaluator::Auto, node_limit: u64::MAX }
+        Self { evaluator: Evaluator::Auto, node_limit: u64::MAX, only: None }
     }
 }
 
@@ -239,6 +241,9 @@ impl<F: Function> Graph<F> {
     /// It is a new frame, unless the last evaluation was cancelled or reached its limit: then it goes on with that
     /// frame. On an error nothing has run.
     pub fn evaluate(&mut self, executor: &Executor, options: Evaluation) -> Result<Summary> {
+        if let Some(node) = options.only {
+            return self.evaluate_only(node, options.node_limit);
+        }
         let is_auto = options.evaluator == Evaluator::Auto;
         let wanted = self.choose(executor, options.evaluator);
         let evaluator = match self.prepare(executor, wanted, is_auto) {
@@ -246,14 +251,11 @@ impl<F: Function> Graph<F> {
             Err(_) if is_auto => Evaluator::Lazy,
             outcome => outcome?,
         };
-        if self.evaluation == u32::MAX {
-            return Err(error!(LimitExceeded, "the graph was evaluated 4,294,967,295 times: create it again"));
-        }
-        self.evaluation += 1;
+        self.count_evaluation()?;
         if !self.is_within_frame {
             self.start_frame();
         }
-        let mut summary = self.run(executor, evaluator, options.node_limit);
+        let mut summary = self.run(executor, evaluator, options.node_limit, None);
         self.cancel.0.store(false, Relaxed);
         self.is_within_frame = !summary.is_complete;
         self.is_settled = summary.is_complete;
@@ -264,6 +266,25 @@ impl<F: Function> Graph<F> {
         summary.broken = self.state.broken() as u64;
         summary.evaluator = evaluator;
         Ok(summary)
+    }
+
+    /// Brings one node up to date, between frames or within one. No frame starts or ends.
+    fn evaluate_only(&mut self, node: Id, node_limit: u64) -> Result<Summary> {
+        let node = self.position(node)?;
+        self.count_evaluation()?;
+        // Nodes of the plan that stay stale lose their turns.
+        self.must_scan |= self.marks.has_touched();
+        let summary = self.run(&Executor::inline(), Evaluator::Lazy, node_limit, Some(node));
+        self.cancel.0.store(false, Relaxed);
+        Ok(Summary { broken: self.state.broken() as u64, evaluator: Evaluator::Lazy, ..summary })
+    }
+
+    fn count_evaluation(&mut self) -> Result<()> {
+        if self.evaluation == u32::MAX {
+            return Err(error!(LimitExceeded, "the graph was evaluated 4,294,967,295 times: create it again"));
+        }
+        self.evaluation += 1;
+        Ok(())
     }
 
     fn choose(&self, executor: &Executor, wanted: Evaluator) -> Evaluator {
@@ -326,7 +347,7 @@ impl<F: Function> Graph<F> {
         }
     }
 
-    fn run(&mut self, executor: &Executor, evaluator: Evaluator, node_limit: u64) -> Summary {
+    fn run(&mut self, executor: &Executor, evaluator: Evaluator, node_limit: u64, only: Option<u32>) -> Summary {
         let Self { structure, state, marks, scratch, path, made, threads, .. } = self;
         let Made { plan, bits } = made;
         let mut work = Work {
@@ -344,7 +365,10 @@ impl<F: Function> Graph<F> {
             work.marks.start(structure, work.state, &mut None);
             let sources =
                 self.feedback.iter().map(|link| link.input).map(|input| structure.writer(structure.source(input)));
-            let is_complete = self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None));
+            let is_complete = match only {
+                Some(node) => work.pull(node, &mut None),
+                None => self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None)),
+            };
             self.must_scan |= !is_complete;
             is_complete
         } else {

@@ -60,7 +60,7 @@ impl GraphCell {
             graph.evaluate(executor, evaluation)
         })?;
         self.totals.evaluations += 1;
-        self.totals.frames += u64::from(summary.is_complete);
+        self.totals.frames += u64::from(summary.is_complete && evaluation.only.is_none());
         self.totals.runs += summary.evaluated;
         self.totals.requests += summary.requests;
         Ok(summary)

@@ -4,7 +4,7 @@ use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::create::hob_graph;
 use super::value::{hob_node_id, hob_value};
-use crate::base::Result;
+use crate::base::{Id, Result};
 use crate::executor::Executor;
 use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
@@ -41,6 +41,9 @@ pub struct hob_evaluation_desc {
     /// Limit of the nodes that run. The next evaluation goes on with the frame. Default 0: no limit.
     #[default(u64::MAX)]
     pub node_limit: u64,
+    /// Brings only this node up to date, by HOB_EVALUATOR_LAZY on this thread. It is no frame: nodes of
+    /// HOB_NODE_CLASS_VOLATILE and feedback links keep the values of the last frame. Default all zero: all sinks.
+    pub only: hob_node_id,
 }
 
 /// Counts of one evaluation.
@@ -51,7 +54,8 @@ pub struct hob_evaluation_desc {
 pub struct hob_evaluation_summary {
     /// sizeof(hob_evaluation_summary).
     pub struct_size: u32,
-    /// 1: all sinks are up to date. 0: it was cancelled or reached its limit, and the next evaluation goes on.
+    /// 1: all sinks are up to date, or hob_evaluation_desc.only is. 0: it was cancelled or reached its limit, and the
+    /// next evaluation goes on.
     pub is_complete: u32,
     /// The evaluator that was used.
     pub evaluator: hob_evaluator,
@@ -74,8 +78,8 @@ pub struct hob_evaluation_summary {
 ///     if (hob_graph_evaluate(graph, executor, NULL, &summary) != HOB_RESULT_OK) fail(hob_last_error());
 ///     if (summary.broken > 0) report_failures();
 ///
-/// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. Does not allocate, apart from the first frames
-/// after an edit and after a change of the executor.
+/// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. HOB_RESULT_NOT_FOUND: `desc->only` does not exist.
+/// Does not allocate, apart from the first frames after an edit and after a change of the executor.
 ///
 /// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of the
 /// executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel return
@@ -137,7 +141,8 @@ impl hob_evaluation_desc {
             hob_evaluator::Parallel => Evaluator::Parallel,
             _ => Evaluator::Auto,
         };
-        Ok(Evaluation { evaluator, node_limit: self.node_limit })
+        let only = Some(self.only.into()).filter(|&id| id != Id::default());
+        Ok(Evaluation { evaluator, node_limit: self.node_limit, only })
     }
 }
 

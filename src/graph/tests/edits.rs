@@ -175,7 +175,7 @@ fn evaluation_that_stops_goes_on_without_running_a_node_twice() {
             last = net.pure("+1", &[last], |inputs| inputs[0] + 1.0);
         }
         net.sink(last);
-        let limited = Evaluation { evaluator, node_limit: 4 };
+        let limited = Evaluation { evaluator, node_limit: 4, only: None };
         let mut evaluated = 0;
         let mut calls = 0;
         loop {

@@ -10,6 +10,7 @@ mod model;
 mod random;
 mod seed;
 mod shapes;
+mod single;
 
 use std::sync::{Arc, Mutex};
 

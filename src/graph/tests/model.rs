@@ -432,6 +432,29 @@ impl Pair {
         }
     }
 
+    /// Brings any node up to date, between frames. Another evaluation is due after it.
+    pub fn evaluate_any(&mut self, random: &mut Random, about: &str) {
+        if let Some(key) = self.evaluate_only(random) {
+            (self.model.frame, self.model.tick) = (self.model.frame + 1, self.tick.load(Relaxed));
+            self.model.bring(key);
+            self.compare(about);
+        }
+    }
+
+    /// Brings any node up to date, in a frame that is not complete, and that the model has evaluated.
+    pub fn evaluate_within_frame(&mut self, random: &mut Random) {
+        if let Some(key) = self.evaluate_only(random) {
+            self.model.bring(key);
+        }
+    }
+
+    fn evaluate_only(&mut self, random: &mut Random) -> Option<usize> {
+        let key = random.pick(&self.keys())?;
+        let evaluation = Evaluation { only: Some(self.model.nodes[&key].id), ..Evaluation::default() };
+        assert!(self.graph.evaluate(&Executor::inline(), evaluation).unwrap().is_complete);
+        Some(key)
+    }
+
     /// Compares the sinks of the baked graph over some frames, in which no user input changes.
     pub fn compare_baked(&mut self, random: &mut Random, executors: &[Executor], seed: u64) {
         let share = random.below(3) * 20;

@@ -26,16 +26,22 @@ fn run_case(seed: u64, executors: &[Executor]) {
         }
         let tick = random.below(3) as u64;
         pair.tick.store(tick, Relaxed);
+        if random.chance(30) {
+            pair.evaluate_any(random, &format!("seed {seed}, before frame {frame}"));
+        }
         pair.model.evaluate(tick);
         let is_cut = random.chance(20);
         loop {
             let evaluator = fixed.unwrap_or_else(|| random.pick(&EVALUATORS).unwrap());
             let node_limit = if is_cut { 1 + random.below(3) as u64 } else { u64::MAX };
             let executor = &executors[random.below(executors.len())];
-            let summary = pair.graph.evaluate(executor, Evaluation { evaluator, node_limit }).unwrap();
+            let summary = pair.graph.evaluate(executor, Evaluation { evaluator, node_limit, only: None }).unwrap();
             assert!(summary.evaluated <= node_limit, "seed {seed}, frame {frame}");
             if summary.is_complete {
                 break;
+            }
+            if random.chance(30) {
+                pair.evaluate_within_frame(random);
             }
         }
         pair.compare(&format!("seed {seed}, frame {frame}"));
