@@ -153,10 +153,7 @@ impl<F: Function> Graph<F> {
         let reads_handles = || {
             cells.inputs().any(|input| {
                 let source = self.structure.source(input);
-                source != NONE && {
-                    let writer = self.structure.writer(source);
-                    self.state.record_of(writer).owns(source - self.structure.node(writer).first_output)
-                }
+                source != NONE && self.state.owns(&self.structure, source)
             })
         };
         matches!(record.class, Class::Pure | Class::Constant)

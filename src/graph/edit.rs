@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::node::{Class, Function, MAX_LAZY_INPUT, MAX_PINS, NodeOptions};
 use super::rebuild::Edit;
-use super::state::State;
+use super::state::{RELEASED, State};
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
 use super::value::Value;
 use super::{Feedback, Graph, no_pin, nth};
@@ -135,7 +135,7 @@ impl<F: Function> Graph<F> {
         let cells = self.structure.node(from);
         let output = nth(cells.outputs(), output).ok_or_else(|| no_pin("output", output, cells.output_count))?;
         let input = self.input_pin(to, input)?;
-        if self.state.record_of(from).owns(output - self.structure.node(from).first_output) && is_feedback {
+        if is_feedback && self.state.owns(&self.structure, output) {
             return Err(error!(Unsupported, "a feedback link cannot carry the handle of an owned output"));
         }
         let is_same =
@@ -160,6 +160,9 @@ impl<F: Function> Graph<F> {
         if is_feedback {
             self.feedback.push(Feedback { input, default: self.state.values.own(input) });
         }
+        if self.state.memo.is_some() {
+            self.mark_reader(output, to);
+        }
         self.marks.touch(&self.state, to);
         Ok(())
     }
@@ -183,6 +186,9 @@ impl<F: Function> Graph<F> {
             self.sinks.try_reserve(1)?;
             self.structure.set_sink(position, is_sink);
             self.log(Edit::Sink { node: position, is_sink });
+            if self.state.flags(position) & RELEASED != 0 {
+                self.marks.touch(&self.state, position);
+            }
             match is_sink {
                 true => self.sinks.push(position),
                 false => self.sinks.retain(|&other| other != position),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Graph;
 use super::node::{Class, Failure, Function};
-use super::state::{BROKEN, FAILED, POISONED, STALE};
+use super::state::{BROKEN, FAILED, POISONED, RESTORED, STALE};
 use super::structure::{LAZY, NONE};
 use crate::base::{Id, Result, Text};
 
@@ -40,6 +40,8 @@ pub enum Why {
     },
     /// It has not run before, was edited or set, or was invalidated.
     Edited,
+    /// This node read its value, which had been released.
+    Restored(Id),
     /// It did not run.
     Not(WhyNot),
 }
@@ -54,6 +56,9 @@ impl<F: Function> Graph<F> {
         let state = &self.state;
         let cells = self.structure.node(position);
         if self.evaluation != 0 && state.ran_at(position) == self.evaluation {
+            if state.flags(position) & RESTORED != 0 {
+                return Ok(Why::Restored(self.nodes.id_at(self.reader_of(position) as usize)));
+            }
             if state.record_of(position).class == Class::Volatile {
                 return Ok(Why::Volatile);
             }
@@ -74,6 +79,13 @@ impl<F: Function> Graph<F> {
             return Ok(Why::Not(reason));
         }
         Ok(Why::Not(if flags & STALE == 0 { WhyNot::NoChange } else { WhyNot::Waits }))
+    }
+
+    /// A node that ran in the last evaluation, and reads this one. This node itself if that was removed.
+    fn reader_of(&self, position: u32) -> u32 {
+        let inputs = self.structure.node(position).outputs().flat_map(|output| self.structure.dependants(output));
+        let mut readers = inputs.map(|input| self.structure.reader(input));
+        readers.find(|&reader| self.state.ran_at(reader) == self.evaluation).unwrap_or(position)
     }
 
     /// The failure of a node: the node that failed, which may be another one that it depends on, and its message.
@@ -153,6 +165,10 @@ impl<F: Function> Graph<F> {
                 let pin = self.structure.node(position).first_input + input;
                 let source = self.name(self.structure.source_node(pin));
                 Text::format(format_args!("{me} ran: its input {input} changed, from {source}"))
+            }
+            Why::Restored(reader) => {
+                let reader = name(reader);
+                Text::format(format_args!("{me} ran: its value had been released to save memory, and {reader} read it"))
             }
             Why::Not(WhyNot::NoChange) => Text::format(format_args!("{me} did not run: no input changed")),
             Why::Not(WhyNot::NoSink) => Text::format(format_args!("{me} did not run: no sink depends on it")),

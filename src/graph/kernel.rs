@@ -5,8 +5,8 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Function;
-use super::node::{Call, Failure, Verdict};
-use super::state::{HAS_VALUE, Hot, PLAIN, STALE, State};
+use super::node::{Call, Failure, Held, Verdict};
+use super::state::{HAS_VALUE, Hot, PLAIN, READS_OWNED, STALE, State};
 use super::structure::OWN;
 use super::value::{Slot, Value};
 
@@ -39,7 +39,8 @@ impl<F: Function> Lanes<'_, F> {
     pub fn run(&self, node: u32, reads: &[u32], output: u32, evaluation: u32, failure: &mut Failure) -> Simple {
         let hot = &self.hot[node as usize];
         let flags = hot.flags.load(Relaxed);
-        let Some(function) = hot.function.as_ref().filter(|_| flags & PLAIN != 0) else { return Simple::Unknown };
+        let is_simple = flags & (PLAIN | READS_OWNED) == PLAIN;
+        let Some(function) = hot.function.as_ref().filter(|_| is_simple) else { return Simple::Unknown };
         let mut inputs = [Value::default(); SIMPLE_INPUTS];
         for (input, &read) in inputs.iter_mut().zip(reads) {
             let slots = if read & OWN == 0 { self.outputs } else { self.own };
@@ -49,7 +50,7 @@ impl<F: Function> Lanes<'_, F> {
         let old = slot.get();
         let mut new = [old];
         let inputs = &inputs[..reads.len().min(SIMPLE_INPUTS)];
-        match function.evaluate(&mut Call { inputs, available: 0, outputs: &mut new, failure }) {
+        match function.evaluate(&mut Call { inputs, available: 0, outputs: &mut new, failure, held: Held::default() }) {
             Verdict::Done => {}
             verdict => return Simple::Not(verdict),
         }

@@ -31,6 +31,7 @@
 //! | `rebuild` | plans that are made in the background |
 //! | `edit` | adding, linking and removing nodes |
 //! | `bake` | a graph in which all that cannot change is stored |
+//! | `memo` | a limit of the memory that values hold |
 //! | `audit` | finds pure nodes that are not pure |
 //! | `dump` | a graph as JSON and as DOT; loading |
 //! | `emit` | a graph as C source |
@@ -45,6 +46,7 @@ mod emit;
 mod explain;
 mod kernel;
 mod marks;
+mod memo;
 mod node;
 mod order;
 mod parallel;
@@ -70,7 +72,8 @@ pub use dump::{Loaded, NodeText};
 pub use emit::Emitted;
 pub use explain::{Why, WhyNot};
 use marks::{Bits, Marks, Pending};
-pub use node::{Call, Class, Failure, Function, Input, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output, Verdict};
+pub use memo::MemoCounts;
+pub use node::{Call, Class, Failure, Function, Held, Input, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output, Verdict};
 use order::Order;
 use parallel::Threads;
 use plan::Plan;
@@ -120,6 +123,8 @@ pub struct Summary {
     pub is_complete: bool,
     /// Nodes that ran, failed ones included.
     pub evaluated: u64,
+    /// Of these, runs that brought a value back that was released.
+    pub restored: u64,
     /// Runs that ended with a request for lazy inputs. `evaluated` does not include them.
     pub requests: u64,
     /// Nodes that have failed, or depend on one that has, after this evaluation.
@@ -256,12 +261,14 @@ impl<F: Function> Graph<F> {
             self.start_frame();
         }
         let mut summary = self.run(executor, evaluator, options.node_limit, None);
+        self.state.note_restores(summary.restored);
         self.cancel.0.store(false, Relaxed);
         self.is_within_frame = !summary.is_complete;
         self.is_settled = summary.is_complete;
         self.quiet_frames = self.quiet_frames.saturating_add(u32::from(summary.is_complete));
         if summary.is_complete {
             self.go_on_with_audit(summary.evaluated);
+            self.shrink();
         }
         summary.broken = self.state.broken() as u64;
         summary.evaluator = evaluator;
@@ -275,6 +282,7 @@ impl<F: Function> Graph<F> {
         // Nodes of the plan that stay stale lose their turns.
         self.must_scan |= self.marks.has_touched();
         let summary = self.run(&Executor::inline(), Evaluator::Lazy, node_limit, Some(node));
+        self.state.note_restores(summary.restored);
         self.cancel.0.store(false, Relaxed);
         Ok(Summary { broken: self.state.broken() as u64, evaluator: Evaluator::Lazy, ..summary })
     }
@@ -360,32 +368,36 @@ impl<F: Function> Graph<F> {
             node_limit,
             cancel: &self.cancel.0,
             summary: Summary::default(),
+            is_disturbed: false,
         };
-        let is_complete = if evaluator == Evaluator::Lazy {
+        if evaluator == Evaluator::Lazy {
             work.marks.start(structure, work.state, &mut None);
-            let sources =
-                self.feedback.iter().map(|link| link.input).map(|input| structure.writer(structure.source(input)));
-            let is_complete = match only {
-                Some(node) => work.pull(node, &mut None),
-                None => self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None)),
-            };
-            self.must_scan |= !is_complete;
-            is_complete
         } else {
             if std::mem::take(&mut self.must_scan) {
                 scan(&mut work, plan, bits);
             }
             work.marks.start(structure, work.state, &mut Some(Pending { plan, bits }));
+        }
+        let is_complete = loop {
             let is_complete = match evaluator {
+                Evaluator::Lazy if only.is_some() => only.is_none_or(|node| work.pull_and_restore(node)),
+                Evaluator::Lazy => {
+                    let sources = self.feedback.iter().map(|link| structure.writer(structure.source(link.input)));
+                    self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None))
+                }
                 Evaluator::List => work.walk_list(plan, bits),
                 Evaluator::Parallel => work.walk_levels(plan, bits, threads, executor),
                 _ => work.walk(plan, bits, 0..plan.len() as u32),
             };
-            if !is_complete {
-                work.keep(plan, bits);
+            if !is_complete || !std::mem::take(&mut work.is_disturbed) {
+                break is_complete;
             }
-            is_complete
         };
+        if !is_complete && evaluator == Evaluator::Lazy {
+            self.must_scan = true;
+        } else if !is_complete {
+            work.keep(plan, bits);
+        }
         Summary { is_complete, ..work.summary }
     }
 
@@ -393,6 +405,11 @@ impl<F: Function> Graph<F> {
     pub fn value(&self, node: Id, output: usize) -> Result<Value> {
         let pins = self.structure.node(self.position(node)?);
         let output = nth(pins.outputs(), output).ok_or_else(|| no_pin("output", output, pins.output_count))?;
+        let writer = self.structure.writer(output);
+        if self.state.flags(writer) & state::RELEASED != 0 && self.state.owns(&self.structure, output) {
+            let name = self.name(writer);
+            return Err(error!(NotFound, "the value of {name} was released to keep the memory limit: evaluate it alone, or make it a sink"));
+        }
         Ok(self.state.values.output(output))
     }
 

@@ -205,6 +205,12 @@ impl<F: Function> Work<'_, F> {
     }
 
     fn run_blocks(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
+        let is_ready = threads.level.iter().all(|&position| {
+            self.make_ready(plan.step(position).node, 0, &mut Some(Pending { plan, bits }))
+        });
+        if !is_ready {
+            return false;
+        }
         let rest = usize::try_from(self.node_limit - self.summary.evaluated).unwrap_or(usize::MAX);
         let allowed = threads.level.len().min(rest);
         cut(threads, plan, allowed);
@@ -225,7 +231,8 @@ impl<F: Function> Work<'_, F> {
                 }
                 let step = plan.step(position);
                 let watch = state.runs(step.node).is_multiple_of(TIMED_RUNS).then(Stopwatch::begin);
-                let run = Run { structure, position: step.node, outputs: step.outputs(), available: 0, evaluation };
+                let (position, outputs) = (step.node, step.outputs());
+                let run = Run { structure, position, outputs, available: 0, evaluation, is_restore: false };
                 state.run(&run, plan.reads(step).iter().copied(), &mut scratch, |_| ());
                 if let Some(watch) = watch {
                     shared.learn(step.node, watch.passed().as_secs_f64());

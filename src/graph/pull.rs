@@ -21,16 +21,19 @@ pub struct Work<'a, F> {
     pub node_limit: u64,
     pub cancel: &'a AtomicBool,
     pub summary: Summary,
+    /// Whether a node that was up to date has failed.
+    pub is_disturbed: bool,
 }
 
 /// The nodes between a demanded node and the running node.
 #[derive(Default)]
-pub struct Path(Vec<Stop>);
+pub struct Path(pub Vec<Stop>);
 
-struct Stop {
-    node: u32,
+#[derive(Clone, Copy)]
+pub struct Stop {
+    pub node: u32,
     /// The next input to look at.
-    next: u32,
+    pub next: u32,
 }
 
 impl Path {
@@ -138,13 +141,14 @@ impl<F: Function> Work<'_, F> {
                 Next::Wait(mask) => return Visit::Wait(mask),
                 Next::Run(available) => available,
             };
-            if !self.may_start() {
+            if !self.make_ready(position, available, pending) || !self.may_start() {
                 return Visit::Stopped;
             }
             let reads = node.inputs().map(|input| structure.read_by(input));
             let marks = &mut *self.marks;
             let on_change = |output: u32| marks.change(structure, state, output, pending);
-            let run = Run { structure, position, outputs: node.outputs(), available, evaluation: self.evaluation };
+            let evaluation = self.evaluation;
+            let run = Run { structure, position, outputs: node.outputs(), available, evaluation, is_restore: false };
             let ended = state.run(&run, reads, self.scratch, on_change);
             match ended {
                 Ended::Done | Ended::Poisoned => {

@@ -5,10 +5,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use super::node::{Call, Class, Failure, Function, NodeOptions, Output, Verdict};
+use super::memo::Memo;
+use super::node::{Call, Class, Failure, Function, Held, NodeOptions, Output, Verdict};
 use super::structure::{HOLD, NONE, Node, Structure};
 use super::value::{Cutoff, Value, Values, is_near};
 use crate::base::{Result, Text, try_collect, try_push, try_string};
+use crate::executor::Stopwatch;
 
 /// It must run when it is demanded.
 pub const DIRTY: u32 = 1;
@@ -26,6 +28,13 @@ pub const HAS_VALUE: u32 = 16;
 pub const PLAIN: u32 = 64;
 /// It is in the list of changes since the last evaluation.
 pub const LISTED: u32 = 32;
+
+/// Its owned values were released to save memory.
+pub const RELEASED: u32 = 128;
+/// Its last run brought a value back.
+pub const RESTORED: u32 = 256;
+/// It may read values that can be released. Only with a limit of memory.
+pub const READS_OWNED: u32 = 512;
 
 /// The data that each run of a node reads and writes.
 pub struct Hot<F> {
@@ -84,6 +93,8 @@ pub struct Run<'a> {
     /// Its lazy inputs that are up to date.
     pub available: u64,
     pub evaluation: u32,
+    /// Whether it brings back a value that was released.
+    pub is_restore: bool,
 }
 
 /// The end of a run.
@@ -115,6 +126,8 @@ pub struct State<F> {
     /// By node: its message in `reports`.
     report: Vec<AtomicU32>,
     reports: Mutex<Reports>,
+    /// With a limit of memory.
+    pub memo: Option<Memo>,
 }
 
 impl<F> Default for State<F> {
@@ -127,6 +140,7 @@ impl<F> Default for State<F> {
             broken: AtomicUsize::new(0),
             report: Vec::new(),
             reports: Mutex::default(),
+            memo: None,
         }
     }
 }
@@ -164,6 +178,9 @@ impl<F: Function> State<F> {
             self.records.push(None);
             self.report.push(AtomicU32::new(NONE));
         }
+        if let Some(memo) = &mut self.memo {
+            memo.grow(position)?;
+        }
         while self.changed_at.len() < outputs {
             try_push(&mut self.changed_at, AtomicU32::new(0))?;
         }
@@ -188,6 +205,9 @@ impl<F: Function> State<F> {
         }
         let flags = if record.outputs.is_empty() { PLAIN } else { 0 };
         self.hot[position] = Hot { function, flags: AtomicU32::new(flags), ..Hot::default() };
+        if let Some(memo) = self.memo.as_mut().filter(|_| record.owns_any()) {
+            memo.add(position as u32);
+        }
         self.records[position] = Some(record);
     }
 
@@ -195,7 +215,11 @@ impl<F: Function> State<F> {
     pub fn remove(&mut self, position: usize, node: &Node) {
         self.set_sound(position as u32);
         let hot = std::mem::take(&mut self.hot[position]);
-        if let (Some(record), Some(function)) = (self.records[position].take(), &hot.function) {
+        let is_released = hot.flags.load(Relaxed) & RELEASED != 0;
+        if let Some(memo) = &mut self.memo {
+            memo.remove(position as u32);
+        }
+        if let (Some(record), Some(function), false) = (self.records[position].take(), &hot.function, is_released) {
             record.release_all(function, node, &self.values);
         }
     }
@@ -203,7 +227,8 @@ impl<F: Function> State<F> {
     /// Releases the values of all nodes.
     pub fn release_all(&mut self, structure: &Structure) {
         for (position, (record, hot)) in self.records.iter().zip(&self.hot).enumerate() {
-            if let (Some(record), Some(function)) = (record, &hot.function) {
+            let is_released = hot.flags.load(Relaxed) & RELEASED != 0;
+            if let (Some(record), Some(function), false) = (record, &hot.function, is_released) {
                 record.release_all(function, structure.node(position as u32), &self.values);
             }
         }
@@ -215,6 +240,12 @@ impl<F: Function> State<F> {
 
     pub fn record_of(&self, node: u32) -> &Record {
         self.records[node as usize].as_ref().expect("only nodes that exist are asked for")
+    }
+
+    /// Whether the graph releases the values of an output.
+    pub fn owns(&self, structure: &Structure, output: u32) -> bool {
+        let writer = structure.writer(output);
+        self.record_of(writer).owns(output - structure.node(writer).first_output)
     }
 
     #[inline]
@@ -271,7 +302,7 @@ impl<F: Function> State<F> {
         scratch: &mut Scratch,
         mut on_change: impl FnMut(u32),
     ) -> Ended {
-        let Run { structure, position, ref outputs, available, evaluation } = *run;
+        let Run { structure, position, ref outputs, available, evaluation, is_restore } = *run;
         let outputs = outputs.clone();
         if self.broken() > 0 && self.broken_input(structure, structure.node(position), available) != NONE {
             self.set_broken(position, POISONED, outputs, evaluation, &mut on_change);
@@ -293,9 +324,18 @@ impl<F: Function> State<F> {
         };
         scratch.outputs.clear();
         scratch.outputs.extend(outputs.clone().map(|output| self.values.output(output)));
-        let mut call =
-            Call { inputs: &scratch.inputs, available, outputs: &mut scratch.outputs, failure: &mut scratch.failure };
-        match function.evaluate(&mut call) {
+        let mut call = Call {
+            inputs: &scratch.inputs,
+            available,
+            outputs: &mut scratch.outputs,
+            failure: &mut scratch.failure,
+            held: Held::default(),
+        };
+        let watch = (flags & PLAIN == 0 && self.memo.is_some()).then(Stopwatch::begin);
+        let verdict = function.evaluate(&mut call);
+        let held = call.held;
+        let nanoseconds = watch.map(|watch| watch.passed().as_nanos() as f32);
+        match verdict {
             Verdict::Done => {}
             verdict => return self.end_without_values(run, verdict, &mut scratch.failure, &mut on_change),
         }
@@ -309,11 +349,16 @@ impl<F: Function> State<F> {
             }
         } else {
             self.replace(run, function, &scratch.outputs, is_first, &mut on_change);
+            if let (Some(memo), Some(nanoseconds)) = (&self.memo, nanoseconds) {
+                memo.note_run(position, held, nanoseconds, evaluation, is_restore);
+            }
         }
         if flags & BROKEN != 0 {
             self.set_sound(position);
         }
-        hot.flags.store((flags | HAS_VALUE) & !(STALE | BROKEN), Relaxed);
+        let is_restored = if is_restore { RESTORED } else { 0 };
+        let flags = (flags | HAS_VALUE) & !(STALE | BROKEN | RELEASED | RESTORED) | is_restored;
+        hot.flags.store(flags, Relaxed);
         Ended::Done
     }
 
@@ -329,10 +374,13 @@ impl<F: Function> State<F> {
         let mut failure = std::mem::take(failure);
         if let Verdict::Need(wanted) = verdict {
             let wanted = wanted & run.structure.node(run.position).lazy & !run.available;
-            if wanted != 0 {
+            if wanted != 0 && !run.is_restore {
                 return Ended::Need(wanted);
             }
-            failure = Text::format(format_args!("it asked for inputs that are not lazy, or that it has"));
+            failure = Text::format(match wanted {
+                0 => format_args!("it asked for inputs that are not lazy, or that it has"),
+                _ => format_args!("it asked for other inputs than before, and no input had changed: is it pure?"),
+            });
         }
         self.fail(run.position, run.outputs.clone(), &failure, run.evaluation, on_change);
         Ended::Done
@@ -351,7 +399,8 @@ impl<F: Function> State<F> {
         let function = self.function(position)?;
         scratch.outputs.clear();
         scratch.outputs.extend_from_slice(before);
-        let mut call = Call { inputs, available, outputs: &mut scratch.outputs, failure: &mut scratch.failure };
+        let (outputs, failure) = (&mut scratch.outputs, &mut scratch.failure);
+        let mut call = Call { inputs, available, outputs, failure, held: Held::default() };
         let verdict = function.evaluate(&mut call);
         scratch.failure = Failure::EMPTY;
         if verdict != Verdict::Done {
@@ -377,8 +426,20 @@ impl<F: Function> State<F> {
     fn replace(&self, run: &Run<'_>, function: &F, new: &[Value], is_first: bool, on_change: &mut impl FnMut(u32)) {
         let outputs = run.outputs.clone();
         let record = self.record_of(run.position);
+        let is_released = self.flags(run.position) & RELEASED != 0;
         for (at, (cell, (&new, output))) in outputs.zip(new.iter().zip(&record.outputs)).enumerate() {
             let old = self.values.output(cell);
+            if is_released && (output.is_owned || run.is_restore) {
+                // Nothing can be compared but a generation: the old handle is gone.
+                let is_same = !is_first && output.cutoff == Cutoff::Generation && old.0[1] == new.0[1];
+                match (run.is_restore, output.is_owned) {
+                    (true, false) => {}
+                    (true, true) => self.values.set_output(cell, new),
+                    _ if is_same => self.values.set_output(cell, new),
+                    _ => self.store(cell, new, run.evaluation, on_change),
+                }
+                continue;
+            }
             let is_equal = !is_first && is_equal(output.cutoff, function, at, old, new);
             let is_new_handle = output.is_owned && old != new;
             if !is_equal {
@@ -452,12 +513,44 @@ impl<F: Function> State<F> {
         if how == POISONED {
             self.drop_report(position);
         }
-        self.change_flags(position, how, STALE | (BROKEN & !how));
+        // A value that was released is no last good value any more.
+        let lost = if flags & RELEASED != 0 { RELEASED | HAS_VALUE } else { 0 };
+        if lost != 0 {
+            self.clear_owned(position, outputs.clone(), |_| 0);
+        }
+        self.change_flags(position, how, STALE | RESTORED | (BROKEN & !how) | lost);
         if flags & BROKEN == 0 {
             for output in outputs {
                 self.changed_at[output as usize].store(evaluation, Relaxed);
                 on_change(output);
             }
+        }
+    }
+
+    /// Releases the owned values of a node. [`RELEASED`] says so.
+    pub fn release_values(&self, position: u32, node: &Node) {
+        let record = self.record_of(position);
+        if let Some(function) = self.function(position) {
+            record.release_all(function, node, &self.values);
+        }
+        // A generation can be compared later.
+        let kept = |output: &Output| if output.cutoff == Cutoff::Generation { u64::MAX } else { 0 };
+        self.clear_owned(position, node.outputs(), kept);
+        self.change_flags(position, RELEASED, 0);
+    }
+
+    /// Empties the owned outputs of a node. `kept`: the bits of their second words that stay.
+    fn clear_owned(&self, position: u32, outputs: Range<u32>, kept: impl Fn(&Output) -> u64) {
+        for (cell, output) in outputs.zip(&self.record_of(position).outputs).filter(|(_, output)| output.is_owned) {
+            let second = self.values.output(cell).0[1];
+            self.values.set_output(cell, Value([0, second & kept(output)]));
+        }
+    }
+
+    /// Counts runs that brought values back.
+    pub fn note_restores(&mut self, count: u64) {
+        if let Some(memo) = &mut self.memo {
+            memo.restores += count;
         }
     }
 
@@ -484,6 +577,7 @@ impl<F: Function> State<F> {
             + self.records.capacity() * size_of::<Option<Record>>()
             + (self.changed_at.capacity() + self.report.capacity()) * 4
             + self.values.memory_used()
+            + self.memo.as_ref().map_or(0, Memo::memory_used)
             + names
     }
 }
@@ -517,6 +611,11 @@ impl Record {
     /// Whether the graph releases the values of an output.
     pub fn owns(&self, output: u32) -> bool {
         self.outputs.get(output as usize).is_some_and(|output| output.is_owned)
+    }
+
+    /// Whether the graph releases values of it.
+    pub fn owns_any(&self) -> bool {
+        self.outputs.iter().any(|output| output.is_owned)
     }
 
     /// The parameters of an output, apart from its initial value.

@@ -66,6 +66,7 @@ impl<F: Function> Work<'_, F> {
             outputs: step.outputs(),
             available: 0,
             evaluation: self.evaluation,
+            is_restore: false,
         };
         let mut is_changed = false;
         self.state.end_without_values(&run, verdict, self.scratch.failure(), &mut |_| is_changed = true);
@@ -104,7 +105,7 @@ impl<F: Function> Work<'_, F> {
         if step.is_lazy {
             return self.visit_and_pull(step.node, &mut Some(Pending { plan, bits }));
         }
-        if !self.may_start() {
+        if !self.make_ready(step.node, 0, &mut Some(Pending { plan, bits })) || !self.may_start() {
             return false;
         }
         let (structure, state) = (self.structure, self.state);
@@ -119,8 +120,9 @@ impl<F: Function> Work<'_, F> {
                 }
             }
         };
+        let (position, evaluation) = (step.node, self.evaluation);
         let run =
-            Run { structure, position: step.node, outputs: step.outputs(), available: 0, evaluation: self.evaluation };
+            Run { structure, position, outputs: step.outputs(), available: 0, evaluation, is_restore: false };
         let ended = state.run(&run, plan.reads(step).iter().copied(), self.scratch, on_change);
         self.summary.evaluated += u64::from(ended == Ended::Done);
         true

@@ -119,7 +119,8 @@ pub extern "C" fn hob_graph_cancel(graph: *const hob_graph) -> hob_result {
 }
 
 /// Gets the value of an output after the last evaluation.
-/// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node.
+/// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node, or its value was
+/// released, see hob_graph_set_memory_limit; sinks keep theirs.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_graph_get_value(

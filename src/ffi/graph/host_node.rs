@@ -10,7 +10,7 @@ use crate::ffi::base::float::{Register, SharedRegister};
 use crate::ffi::base::guard::{call_host, call_host_in_loop, host_environment, in_host_environment};
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::user_data::UserData;
-use crate::graph::{Call, Function, Value, Verdict};
+use crate::graph::{Call, Function, Held, Value, Verdict};
 
 /// How nodes are called. An evaluation has millions of calls a second, so it decides that once.
 #[derive(Default)]
@@ -157,7 +157,9 @@ impl Function for HostNode {
             message: message.as_mut_ptr().cast(),
             ..hob_node_call::defaults()
         };
-        match self.calls.host(|| (self.evaluate)(self.user_data, &raw mut host)) {
+        let verdict = self.calls.host(|| (self.evaluate)(self.user_data, &raw mut host));
+        call.held = Held { bytes: host.held_bytes, cost_ns: host.cost_ns };
+        match verdict {
             hob_verdict::Done => Verdict::Done,
             hob_verdict::Need => Verdict::Need(host.need),
             other => failed(call, other),

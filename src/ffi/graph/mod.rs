@@ -49,6 +49,7 @@ mod edit;
 mod evaluate;
 mod query;
 mod statistics;
+mod memory;
 mod audit;
 mod bake;
 mod dump;

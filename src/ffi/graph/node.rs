@@ -102,7 +102,7 @@ pub struct hob_node_output {
 
 /// Inputs and outputs of a running node: the argument of hob_node_desc.evaluate.
 /// All pointers are valid during the call.
-#[versioned(size = 56, last = message)]
+#[versioned(size = 72, last = cost_ns)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_node_call {
@@ -112,7 +112,7 @@ pub struct hob_node_call {
     pub input_count: u32,
     /// The values of the inputs. A lazy input that is not in `available` may have an old value.
     pub inputs: *const hob_value,
-    /// The values of the outputs, which the node overwrites. At first those of the last run.
+    /// The values of the outputs, which the node overwrites. At first those of the last run; released ones are 0.
     /// Write owned handles only before HOB_VERDICT_DONE: after another verdict they are not released.
     pub outputs: *mut hob_value,
     /// Number of outputs.
@@ -125,6 +125,11 @@ pub struct hob_node_call {
     pub need: u64,
     /// For HOB_VERDICT_FAILED: write the reason here, ended by NUL. At first empty.
     pub message: *mut c_char,
+    /// For hob_graph_set_memory_limit: write the bytes that the owned outputs hold here. At first 0.
+    pub held_bytes: u64,
+    /// With `held_bytes`: what another run costs, in nanoseconds, for instance on a GPU. At first 0: the duration of this
+    /// call.
+    pub cost_ns: f64,
 }
 
 /// Parameters of a node.

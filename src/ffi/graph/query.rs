@@ -75,6 +75,8 @@ pub enum hob_node_why {
     Changed = 6,
     /// It ran: it was new, edited, set or invalidated.
     Edited = 7,
+    /// It ran: `node` read its value, which had been released; see hob_graph_set_memory_limit.
+    Restored = 8,
 }
 
 /// Why a node ran or did not.
@@ -110,6 +112,7 @@ pub extern "C" fn hob_graph_get_reason(
         Why::Volatile => only(hob_node_why::Volatile),
         Why::Changed { input } => reason(hob_node_why::Changed, Id::default(), input),
         Why::Edited => only(hob_node_why::Edited),
+        Why::Restored(node) => reason(hob_node_why::Restored, node, 0),
         Why::Not(WhyNot::NoChange) => only(hob_node_why::NoChange),
         Why::Not(WhyNot::NoSink) => only(hob_node_why::NoSink),
         Why::Not(WhyNot::NotAsked { node, input }) => reason(hob_node_why::NotAsked, node, input),

@@ -11,7 +11,7 @@ use crate::ffi::base::structs::Versioned;
 
 /// Counts of a graph since it was created.
 /// An answer: set struct_size, or begin with HOB_GRAPH_STATISTICS_INIT.
-#[versioned(size = 72, last = memory_used)]
+#[versioned(size = 96, last = restores)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_graph_statistics {
@@ -35,6 +35,12 @@ pub struct hob_graph_statistics {
     pub blocks: u64,
     /// Bytes of memory held, without what values and `user_data` refer to.
     pub memory_used: u64,
+    /// Bytes that owned outputs hold now, by hob_node_call.held_bytes. 0 before hob_graph_set_memory_limit.
+    pub held_bytes: u64,
+    /// Nodes whose values were released to keep the limit.
+    pub releases: u64,
+    /// Runs of nodes whose value had been released. `runs` includes them.
+    pub restores: u64,
 }
 
 /// Gets the counts of a graph.
@@ -45,6 +51,7 @@ pub extern "C" fn hob_graph_get_statistics(
     out_statistics: *mut hob_graph_statistics,
 ) -> hob_result {
     let (core, totals) = (&graph.graph, graph.totals);
+    let memo = core.memo_counts();
     out_statistics.write(hob_graph_statistics {
         nodes: core.len() as u64,
         links: core.links() as u64,
@@ -54,6 +61,9 @@ pub extern "C" fn hob_graph_get_statistics(
         requests: totals.requests,
         blocks: core.blocks_handed_out(),
         memory_used: (core.memory_used() + graph.calls.memory_used()) as u64,
+        held_bytes: memo.held,
+        releases: memo.releases,
+        restores: memo.restores,
         ..hob_graph_statistics::defaults()
     });
     Ok(())

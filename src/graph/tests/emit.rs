@@ -79,7 +79,7 @@ fn program(pair: &Pair, emitted: &Emitted, frames: u64) -> String {
 fn emitted_source_gives_the_values_of_the_graph() {
     const FRAMES: u64 = 6;
     for seed in 0..20 {
-        let mut pair = Pair::new(&mut Random(seed));
+        let mut pair = Pair::with_owned(&mut Random(seed), 0);
         for frame in 0..3 {
             pair.tick.store(frame, Relaxed);
             pair.model.evaluate(frame);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::*;
+use crate::base::Code;
 
 /// splitmix64.
 pub struct Random(pub u64);
@@ -95,6 +96,10 @@ pub struct ModelNode {
     pub is_broken: bool,
     pub is_touched: bool,
     pub is_sink: bool,
+    /// The rule of its first output, if that is owned.
+    pub owned: Option<Cutoff>,
+    /// Whether its values were released to save memory.
+    pub is_released: bool,
     /// The lazy inputs that the last run asked for, in order, and the versions of all inputs that it read.
     pub asked: Vec<usize>,
     pub seen: BTreeMap<usize, u64>,
@@ -170,6 +175,24 @@ impl Model {
         }
     }
 
+    /// Runs again what was released, of what a node reads.
+    fn restore_sources(&mut self, node: usize, read: &[usize]) {
+        for &pin in read {
+            if let Some(link) = self.nodes[&node].pins[pin].link.filter(|link| !link.is_feedback && link.output == 0)
+                && self.nodes[&link.source].is_released
+            {
+                let source = &self.nodes[&link.source];
+                let lazy = source.formula.map_or(0, |formula| formula.lazy);
+                let strict = (0..source.pins.len()).filter(|&pin| lazy & (1 << pin) == 0);
+                let read: Vec<usize> = strict.chain(source.asked.iter().copied()).collect();
+                self.restore_sources(link.source, &read);
+                let source = self.nodes.get_mut(&link.source).unwrap();
+                source.runs += 1;
+                source.is_released = false;
+            }
+        }
+    }
+
     fn run(&mut self, node: usize, mut read: Vec<usize>) {
         let formula = self.nodes[&node].formula;
         let mut asked = Vec::new();
@@ -178,6 +201,7 @@ impl Model {
             if self.is_poisoned(node, &read) {
                 break (None, true, false);
             }
+            self.restore_sources(node, &read);
             let inputs: Vec<u64> = (0..self.nodes[&node].pins.len()).map(|pin| self.input(node, pin)).collect();
             let Some(formula) = formula else { break (Some([inputs[0], 0]), false, true) };
             match formula.compute(&inputs, available, self.tick) {
@@ -198,14 +222,21 @@ impl Model {
         node.runs += u64::from(did_run);
         if let Some(values) = values {
             let is_first = !node.has_value || node.is_broken;
+            // What was released cannot be compared, except by its generation.
+            let is_gone = node.is_released && node.owned.is_some_and(|cutoff| cutoff != Cutoff::Generation);
             for (output, value) in values.into_iter().enumerate() {
-                node.versions[output] += u64::from(is_first || node.values[output] != value);
+                let is_changed = is_first || (is_gone && output == 0) || node.values[output] != value;
+                node.versions[output] += u64::from(is_changed);
             }
             (node.values, node.has_value, node.is_broken) = (values, true, false);
         } else if is_broken && !node.is_broken {
             node.versions = node.versions.map(|version| version + 1);
             node.is_broken = true;
         }
+        if is_broken && node.is_released {
+            (node.has_value, node.values[0]) = (false, 0);
+        }
+        node.is_released = false;
     }
 
     pub fn evaluate(&mut self, tick: u64) {
@@ -246,6 +277,10 @@ pub struct Pair {
     pub graph: Graph<Closure>,
     pub tick: Arc<AtomicU64>,
     pub next: usize,
+    /// Most bytes that values hold between frames.
+    pub limit: u64,
+    /// Percentage of nodes with an owned output.
+    owned: usize,
 }
 
 /// True for about this percentage of seeds.
@@ -260,14 +295,27 @@ fn value(number: u64) -> Value {
 impl Pair {
     /// A random graph, and its model.
     pub fn new(random: &mut Random) -> Self {
+        Self::with_owned(random, 40)
+    }
+
+    /// Percentage of nodes with an owned output: `owned`.
+    pub fn with_owned(random: &mut Random, owned: usize) -> Self {
         let tick = Arc::new(AtomicU64::new(0));
-        let mut pair = Self { model: Model::default(), graph: Graph::new().unwrap(), tick, next: 0 };
+        let mut pair = Self { model: Model::default(), graph: Graph::new().unwrap(), tick, next: 0, limit: u64::MAX, owned };
+        if random.chance(50) {
+            pair.set_limit(random);
+        }
         for _ in 0..4 + random.below(24) {
             pair.add(random);
             pair.connect(random);
             pair.connect(random);
         }
         pair
+    }
+
+    pub fn set_limit(&mut self, random: &mut Random) {
+        self.limit = random.below(30) as u64;
+        self.graph.set_memory_limit(self.limit).unwrap();
     }
 
     fn keys(&self) -> Vec<usize> {
@@ -295,7 +343,12 @@ impl Pair {
             _ => Class::Pure,
         };
         let is_sink = random.chance(15);
-        let outputs = vec![Output::default(); if is_input { 1 } else { 2 }];
+        let mut outputs = vec![Output::default(); if is_input { 1 } else { 2 }];
+        let cutoff = if random.chance(50) { Cutoff::Bytes } else { Cutoff::Generation };
+        let owned = (!is_input && random.chance(self.owned)).then_some(cutoff);
+        if let Some(cutoff) = owned {
+            outputs[0] = Output { is_owned: true, cutoff, ..Output::default() };
+        }
         let options = NodeOptions { name: "", kind: "formula", class, is_sink, inputs: &pins, outputs: &outputs };
         let tick = self.tick.clone();
         let function = (!is_input).then(|| {
@@ -304,6 +357,10 @@ impl Pair {
                 match formula.compute(&inputs, call.available, tick.load(Relaxed)) {
                     Outcome::Done(values) => {
                         call.outputs.copy_from_slice(&values.map(value));
+                        if owned.is_some() {
+                            call.outputs[0].0[1] = values[0];
+                            call.held = Held { bytes: formula.salt % 8, cost_ns: (1 + formula.salt * 7 % 31) as f64 };
+                        }
                         Verdict::Done
                     }
                     Outcome::Need(mask) => Verdict::Need(mask),
@@ -326,6 +383,8 @@ impl Pair {
             is_broken: false,
             is_touched: true,
             is_sink: is_sink || class == Class::Effect,
+            owned,
+            is_released: false,
             asked: Vec::new(),
             seen: BTreeMap::new(),
             runs: 0,
@@ -344,7 +403,7 @@ impl Pair {
         }
         let output = if from.formula.is_none() { 0 } else { random.below(2) };
         let pin = random.below(to.pins.len());
-        let is_feedback = random.chance(10);
+        let is_feedback = random.chance(10) && (output != 0 || from.owned.is_none());
         let link = Link { source, output, is_feedback };
         let closes_cycle = !is_feedback && self.model.depends(source, target);
         let (from, to) = (from.id, to.id);
@@ -377,6 +436,7 @@ impl Pair {
             72..80 => {
                 let node = self.model.nodes.get_mut(&key).unwrap();
                 let is_sink = random.chance(40);
+                node.is_touched |= node.is_released && is_sink && !node.is_sink;
                 self.graph.set_sink(node.id, is_sink).unwrap();
                 let id = node.id;
                 node.is_sink = self.graph.structure.node(id.index1 - 1).is_sink;
@@ -457,6 +517,11 @@ impl Pair {
 
     /// Compares the sinks of the baked graph over some frames, in which no user input changes.
     pub fn compare_baked(&mut self, random: &mut Random, executors: &[Executor], seed: u64) {
+        // The last good handle of a node that fails stays in its graph, so values after failures differ.
+        let may_fail = |node: &ModelNode| node.owned.is_some() && node.formula.is_some_and(|formula| formula.may_fail);
+        if self.model.nodes.values().any(|node| may_fail(node) || (node.is_broken && node.owned.is_some())) {
+            return;
+        }
         let share = random.below(3) * 20;
         let baked = self.graph.bake(|_| random_share(seed, share), |function| Ok(function.clone()));
         let Baked { graph: mut baked, kept, removed } = baked.unwrap();
@@ -479,6 +544,39 @@ impl Pair {
         }
     }
 
+    /// Takes over which values the graph has released, and checks that it has released enough and nothing else.
+    pub fn note_releases(&mut self, about: &str) {
+        let keeps = |node: &ModelNode| {
+            let readers = self.model.nodes.values().flat_map(|node| &node.pins);
+            let is_held = |pin: &Pin| pin.hold && pin.link.is_some_and(|link| self.model.nodes[&link.source].id == node.id);
+            let class = self.graph.state.record_of(node.id.index1 - 1).class;
+            node.is_sink
+                || node.is_broken
+                || !matches!(class, Class::Pure | Class::Constant)
+                || readers.into_iter().any(is_held)
+        };
+        let mut held = 0;
+        let mut could_go = 0;
+        let mut releases = Vec::new();
+        for (&key, node) in &self.model.nodes {
+            let is_released = self.graph.is_released(node.id).unwrap();
+            assert!(!is_released || node.is_released || !keeps(node), "{about}: node {key} was released");
+            releases.push((key, is_released));
+            let bytes = node.formula.map_or(0, |formula| formula.salt % 8);
+            if node.owned.is_some() && node.has_value && !is_released {
+                held += bytes;
+                could_go += if keeps(node) { 0 } else { bytes };
+            }
+        }
+        if self.limit != u64::MAX {
+            assert_eq!(self.graph.memo_counts().held, held, "{about}");
+            assert!(held <= self.limit || could_go == 0, "{about}: {held} bytes, {could_go} could go");
+        }
+        for (key, is_released) in releases {
+            self.model.nodes.get_mut(&key).unwrap().is_released = is_released;
+        }
+    }
+
     pub fn set_any(&mut self, random: &mut Random) {
         if let Some(key) = random.pick(&self.keys()) {
             self.set(key, random);
@@ -494,6 +592,10 @@ impl Pair {
             let failure = self.graph.failure(node.id).unwrap();
             assert_eq!(failure.is_some(), node.is_broken, "{about}: node {key}");
             for output in 0..if node.formula.is_some() { 2 } else { 1 } {
+                if output == 0 && self.graph.is_released(node.id).unwrap() {
+                    assert_eq!(self.graph.value(node.id, output).unwrap_err().code(), Code::NotFound);
+                    continue;
+                }
                 let number = self.graph.value(node.id, output).unwrap().0[0];
                 assert_eq!(number, node.values[output], "{about}: output {output} of node {key}");
             }

@@ -44,7 +44,9 @@ fn run_case(seed: u64, executors: &[Executor]) {
                 pair.evaluate_within_frame(random);
             }
         }
-        pair.compare(&format!("seed {seed}, frame {frame}"));
+        let about = format!("seed {seed}, frame {frame}");
+        pair.compare(&about);
+        pair.note_releases(&about);
     }
     pair.compare_baked(random, executors, seed);
 }
