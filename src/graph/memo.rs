@@ -6,7 +6,9 @@
 //!
 //! The worth of a value is the time that a run of its node costs, times the chance that it is read again before it changes,
 //! per byte and per evaluation until then. Chance and waiting time are those of the last few events of the node. Values that
-//! were not read for longer than usual are worth less, as in hyperbolic caching (Blankstein, Sen, Freedman 2017).
+//! were not read for longer than usual are worth less, as in hyperbolic caching (Blankstein, Sen, Freedman 2017). Waiting
+//! times that shrink towards the next expected read, only the mean time, or only the time since the last read, cost more in
+//! the traces of `tests::memo`.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -153,7 +155,8 @@ impl Memo {
             () => item.chance.get(),
         };
         let waited = evaluation.saturating_sub(item.last.load(Relaxed)) as f32;
-        chance * (item.cost.get() + sources_ns) / (item.gap.get().max(waited).max(1.0) * item.bytes.load(Relaxed) as f32)
+        let rest = item.gap.get().max(waited).max(1.0);
+        chance * (item.cost.get() + sources_ns) / (rest * item.bytes.load(Relaxed) as f32)
     }
 
     fn held(&self) -> u64 {
@@ -244,7 +247,8 @@ impl<F: Function> Graph<F> {
             for at in 0..memo.owners.len() {
                 let node = memo.owners[at];
                 if self.may_release(&memo, node) {
-                    let worth = memo.worth(node, self.state.flags(node), self.cost_of_sources(&memo, node), self.evaluation);
+                    let worth =
+                        memo.worth(node, self.state.flags(node), self.cost_of_sources(&memo, node), self.evaluation);
                     memo.items[node as usize].worth.set(worth);
                     memo.candidates.push(node);
                 }
@@ -274,9 +278,7 @@ impl<F: Function> Graph<F> {
     fn release_least(&mut self, memo: &mut Memo) {
         let items = &memo.items;
         let worth = |node: u32| items[node as usize].worth.get();
-        sort_numbers(&mut memo.candidates, &mut |one, other| {
-            worth(one).total_cmp(&worth(other)).then(one.cmp(&other))
-        });
+        sort_numbers(&mut memo.candidates, &mut |one, other| worth(one).total_cmp(&worth(other)).then(one.cmp(&other)));
         let bytes = |node: u32| items[node as usize].bytes.load(Relaxed);
         let mut excess = memo.held() - memo.limit;
         let mut count = 0;

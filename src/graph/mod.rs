@@ -22,6 +22,7 @@
 //! | `structure` | links, in arrays |
 //! | `order` | the topological order during edits; cycles |
 //! | `state` | flags, values and counts by node; runs a node |
+//! | `failure` | nodes that failed, and what depends on them |
 //! | `kernel` | runs a simple node |
 //! | `marks` | what is stale, and what waits for its turn |
 //! | `pull` | the lazy evaluator |
@@ -44,6 +45,7 @@ mod dump;
 mod edit;
 mod emit;
 mod explain;
+mod failure;
 mod kernel;
 mod marks;
 mod memo;

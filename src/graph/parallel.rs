@@ -205,9 +205,10 @@ impl<F: Function> Work<'_, F> {
     }
 
     fn run_blocks(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
-        let is_ready = threads.level.iter().all(|&position| {
-            self.make_ready(plan.step(position).node, 0, &mut Some(Pending { plan, bits }))
-        });
+        let is_ready = threads
+            .level
+            .iter()
+            .all(|&position| self.make_ready(plan.step(position).node, 0, &mut Some(Pending { plan, bits })));
         if !is_ready {
             return false;
         }

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use super::failure::Reports;
 use super::memo::Memo;
 use super::node::{Call, Class, Failure, Function, Held, NodeOptions, Output, Verdict};
-use super::structure::{HOLD, NONE, Node, Structure};
+use super::structure::{NONE, Node, Structure};
 use super::value::{Cutoff, Value, Values, is_near};
 use crate::base::{Result, Text, try_collect, try_push, try_string};
 use crate::executor::Stopwatch;
@@ -108,24 +109,17 @@ pub enum Ended {
     Need(u64),
 }
 
-/// The messages of nodes that failed.
-#[derive(Default)]
-struct Reports {
-    list: Vec<Failure>,
-    free: Vec<u32>,
-}
-
 /// See above.
 pub struct State<F> {
     hot: Vec<Hot<F>>,
     records: Vec<Option<Record>>,
     pub values: Values,
     /// By output: the evaluation in which it changed last.
-    changed_at: Vec<AtomicU32>,
-    broken: AtomicUsize,
+    pub(super) changed_at: Vec<AtomicU32>,
+    pub(super) broken: AtomicUsize,
     /// By node: its message in `reports`.
-    report: Vec<AtomicU32>,
-    reports: Mutex<Reports>,
+    pub(super) report: Vec<AtomicU32>,
+    pub(super) reports: Mutex<Reports>,
     /// With a limit of memory.
     pub memo: Option<Memo>,
 }
@@ -277,13 +271,6 @@ impl<F: Function> State<F> {
     #[inline]
     pub fn changed_at(&self, output: u32) -> u32 {
         self.changed_at[output as usize].load(Relaxed)
-    }
-
-    /// The message of a node that failed.
-    pub fn failure(&self, node: u32) -> Option<Failure> {
-        let at = self.report[node as usize].load(Relaxed);
-        let reports = self.reports.lock().unwrap_or_else(|poison| poison.into_inner());
-        reports.list.get(at as usize).copied()
     }
 
     /// Sets an input without a link. Whether that is a change.
@@ -453,80 +440,6 @@ impl<F: Function> State<F> {
         }
     }
 
-    /// The first node with an error that a node reads, or [`NONE`].
-    #[cold]
-    pub fn broken_input(&self, structure: &Structure, node: &Node, available: u64) -> u32 {
-        let unread = node.lazy & !available;
-        for (at, input) in node.inputs().enumerate() {
-            let source = structure.source_node(input);
-            if source == NONE || (at < 64 && unread & (1 << at) != 0) {
-                continue;
-            }
-            let flags = self.flags(source);
-            if flags & BROKEN != 0 && (structure.kind(input) & HOLD == 0 || flags & HAS_VALUE == 0) {
-                return source;
-            }
-        }
-        NONE
-    }
-
-    #[cold]
-    fn fail(
-        &self,
-        position: u32,
-        outputs: Range<u32>,
-        failure: &Failure,
-        evaluation: u32,
-        on_change: &mut impl FnMut(u32),
-    ) {
-        self.hot[position as usize].count(evaluation);
-        self.set_broken(position, FAILED, outputs, evaluation, on_change);
-        let mut reports = self.reports.lock().unwrap_or_else(|poison| poison.into_inner());
-        let at = self.report[position as usize].load(Relaxed);
-        if at != NONE {
-            reports.list[at as usize] = *failure;
-        } else if let Some(free) = reports.free.pop() {
-            reports.list[free as usize] = *failure;
-            self.report[position as usize].store(free, Relaxed);
-        } else {
-            // Without memory the node has failed without a message.
-            let wanted = reports.list.len() + 1;
-            if reports.free.try_reserve(wanted).is_ok() && try_push(&mut reports.list, *failure).is_ok() {
-                self.report[position as usize].store(reports.list.len() as u32 - 1, Relaxed);
-            }
-        }
-    }
-
-    #[cold]
-    fn set_broken(
-        &self,
-        position: u32,
-        how: u32,
-        outputs: Range<u32>,
-        evaluation: u32,
-        on_change: &mut impl FnMut(u32),
-    ) {
-        let flags = self.flags(position);
-        if flags & BROKEN == 0 {
-            self.broken.fetch_add(1, Relaxed);
-        }
-        if how == POISONED {
-            self.drop_report(position);
-        }
-        // A value that was released is no last good value any more.
-        let lost = if flags & RELEASED != 0 { RELEASED | HAS_VALUE } else { 0 };
-        if lost != 0 {
-            self.clear_owned(position, outputs.clone(), |_| 0);
-        }
-        self.change_flags(position, how, STALE | RESTORED | (BROKEN & !how) | lost);
-        if flags & BROKEN == 0 {
-            for output in outputs {
-                self.changed_at[output as usize].store(evaluation, Relaxed);
-                on_change(output);
-            }
-        }
-    }
-
     /// Releases the owned values of a node. [`RELEASED`] says so.
     pub fn release_values(&self, position: u32, node: &Node) {
         let record = self.record_of(position);
@@ -540,7 +453,7 @@ impl<F: Function> State<F> {
     }
 
     /// Empties the owned outputs of a node. `kept`: the bits of their second words that stay.
-    fn clear_owned(&self, position: u32, outputs: Range<u32>, kept: impl Fn(&Output) -> u64) {
+    pub(super) fn clear_owned(&self, position: u32, outputs: Range<u32>, kept: impl Fn(&Output) -> u64) {
         for (cell, output) in outputs.zip(&self.record_of(position).outputs).filter(|(_, output)| output.is_owned) {
             let second = self.values.output(cell).0[1];
             self.values.set_output(cell, Value([0, second & kept(output)]));
@@ -551,22 +464,6 @@ impl<F: Function> State<F> {
     pub fn note_restores(&mut self, count: u64) {
         if let Some(memo) = &mut self.memo {
             memo.restores += count;
-        }
-    }
-
-    fn set_sound(&self, position: u32) {
-        if self.flags(position) & BROKEN != 0 {
-            self.broken.fetch_sub(1, Relaxed);
-            self.change_flags(position, 0, BROKEN);
-            self.drop_report(position);
-        }
-    }
-
-    fn drop_report(&self, position: u32) {
-        let at = self.report[position as usize].swap(NONE, Relaxed);
-        if at != NONE {
-            // `fail` has reserved it.
-            self.reports.lock().unwrap_or_else(|poison| poison.into_inner()).free.push(at);
         }
     }
 

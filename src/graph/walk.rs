@@ -121,8 +121,7 @@ impl<F: Function> Work<'_, F> {
             }
         };
         let (position, evaluation) = (step.node, self.evaluation);
-        let run =
-            Run { structure, position, outputs: step.outputs(), available: 0, evaluation, is_restore: false };
+        let run = Run { structure, position, outputs: step.outputs(), available: 0, evaluation, is_restore: false };
         let ended = state.run(&run, plan.reads(step).iter().copied(), self.scratch, on_change);
         self.summary.evaluated += u64::from(ended == Ended::Done);
         true

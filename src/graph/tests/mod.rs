@@ -5,6 +5,7 @@ mod dump;
 mod edits;
 mod emit;
 mod failures;
+mod memo;
 mod memory;
 mod model;
 mod random;

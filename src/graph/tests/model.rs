@@ -301,7 +301,8 @@ impl Pair {
     /// Percentage of nodes with an owned output: `owned`.
     pub fn with_owned(random: &mut Random, owned: usize) -> Self {
         let tick = Arc::new(AtomicU64::new(0));
-        let mut pair = Self { model: Model::default(), graph: Graph::new().unwrap(), tick, next: 0, limit: u64::MAX, owned };
+        let mut pair =
+            Self { model: Model::default(), graph: Graph::new().unwrap(), tick, next: 0, limit: u64::MAX, owned };
         if random.chance(50) {
             pair.set_limit(random);
         }
@@ -548,7 +549,8 @@ impl Pair {
     pub fn note_releases(&mut self, about: &str) {
         let keeps = |node: &ModelNode| {
             let readers = self.model.nodes.values().flat_map(|node| &node.pins);
-            let is_held = |pin: &Pin| pin.hold && pin.link.is_some_and(|link| self.model.nodes[&link.source].id == node.id);
+            let is_held =
+                |pin: &Pin| pin.hold && pin.link.is_some_and(|link| self.model.nodes[&link.source].id == node.id);
             let class = self.graph.state.record_of(node.id.index1 - 1).class;
             node.is_sink
                 || node.is_broken

@@ -7,7 +7,8 @@ use super::model::{Pair, Random};
 use super::*;
 use crate::testing::scaled;
 
-fn run_case(seed: u64, executors: &[Executor]) {
+/// Returns the number of runs that brought values back.
+fn run_case(seed: u64, executors: &[Executor]) -> u64 {
     let random = &mut Random(seed);
     let mut pair = Pair::new(random);
     if random.chance(50) {
@@ -16,9 +17,10 @@ fn run_case(seed: u64, executors: &[Executor]) {
     let fixed = random.chance(50).then(|| random.pick(&EVALUATORS).unwrap());
     for frame in 1..24 {
         for _ in 0..random.below(4) {
-            match random.chance(50) {
-                true => pair.edit(random),
-                false => pair.set_any(random),
+            match random.below(100) {
+                0..50 => pair.edit(random),
+                50..52 if pair.limit != u64::MAX => pair.set_limit(random),
+                _ => pair.set_any(random),
             }
         }
         if random.chance(50) {
@@ -49,13 +51,14 @@ fn run_case(seed: u64, executors: &[Executor]) {
         pair.note_releases(&about);
     }
     pair.compare_baked(random, executors, seed);
+    pair.graph.memo_counts().restores
 }
 
 #[test]
 fn evaluators_agree_with_a_model_on_random_graphs() {
     let executors: Vec<Executor> = [1, 2, 4, 8].into_iter().map(executor).collect();
     let first: u64 = std::env::var("HOB_GRAPH_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    for seed in first..first + u64::from(scaled(2_500)) {
-        run_case(seed, &executors);
-    }
+    let cases = first..first + u64::from(scaled(2_500));
+    let restores: u64 = cases.map(|seed| run_case(seed, &executors)).sum();
+    assert!(restores > 100, "{restores} values were released and read again");
 }
