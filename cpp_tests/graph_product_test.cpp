@@ -197,3 +197,66 @@ TEST("graph: the audit finds a node that reads more than its inputs") {
     ENSURE_OK(hob_graph_get_findings(net.graph.get(), nullptr, 0, 0, &count));
     ENSURE(count == 0);
 }
+
+TEST("graph: values above the limit of memory are released, and made again when they are read") {
+    Net net;
+    int live = 0, runs = 0;
+    bool is_zero = false;
+    const auto source = net.input("source", 1), other = net.input("other", 1);
+    hob_node_output owned = {HOB_CUTOFF_GENERATION, HOB_NODE_OUTPUT_OWNED, 0, {{0, 0}}};
+    hob_node_desc desc = HOB_NODE_DESC_INIT;
+    desc.node_class = HOB_NODE_CLASS_PURE;
+    desc.input_count = desc.output_count = 1;
+    desc.outputs = &owned;
+    struct Image {
+        int &live, &runs;
+        bool& is_zero;
+    } image = {live, runs, is_zero};
+    desc.name = HOB_STR("image");
+    desc.user_data = &image;
+    desc.evaluate = [](void* self, hob_node_call* call) {
+        auto& all = *static_cast<Image*>(self);
+        ENSURE(call->struct_size == sizeof(hob_node_call) && call->held_bytes == 0 && call->cost_ns == 0);
+        all.is_zero = call->outputs[0].words[0] == 0;
+        ++all.live;
+        ++all.runs;
+        call->outputs[0].words[0] = 7;
+        call->outputs[0].words[1] = static_cast<uint64_t>(call->inputs[0].number);
+        call->held_bytes = 1000;
+        call->cost_ns = 5;
+        return HOB_VERDICT_DONE;
+    };
+    desc.release_value = [](void* self, uint32_t, const hob_value* value) {
+        ENSURE(value->words[0] == 7);
+        --static_cast<Image*>(self)->live;
+    };
+    const auto node = added(net.graph, desc);
+    net.link({source}, node);
+    const auto reader = net.sink(net.add("reader", plain_desc(2, 1), [](hob_node_call& call) {
+        ENSURE(call.inputs[0].words[0] == 7);
+        call.outputs[0].number = static_cast<double>(call.inputs[0].words[1]) + call.inputs[1].number;
+        return HOB_VERDICT_DONE;
+    }));
+    net.link({node, other}, reader);
+    ENSURE_OK(hob_graph_set_memory_limit(net.graph.get(), 999));
+    net.evaluate();
+    ENSURE(live == 0 && net.number(reader) == 2);
+    hob_value value;
+    ENSURE(hob_graph_get_value(net.graph.get(), node, 0, &value) == HOB_RESULT_NOT_FOUND);
+    ENSURE(last_error_has("was released to keep the memory limit"));
+    net.set(other, 5);
+    ENSURE(net.evaluate().runs == 3 && net.number(reader) == 6 && runs == 2 && is_zero && live == 0);
+    hob_node_reason reason = HOB_NODE_REASON_INIT;
+    ENSURE_OK(hob_graph_get_reason(net.graph.get(), node, &reason));
+    ENSURE(reason.why == HOB_NODE_WHY_RESTORED && is_same(reason.node, reader));
+    auto statistics = net.statistics();
+    ENSURE(statistics.releases == 2 && statistics.restores == 1 && statistics.held_bytes == 0);
+    ENSURE_OK(hob_graph_set_memory_limit(net.graph.get(), UINT64_MAX));
+    net.set(source, 2);
+    net.evaluate();
+    ENSURE(net.number(reader) == 7 && live == 1 && net.statistics().held_bytes == 1000);
+    ENSURE_OK(hob_graph_get_value(net.graph.get(), node, 0, &value));
+    ENSURE(value.words[0] == 7 && value.words[1] == 2);
+    net.graph.reset();
+    ENSURE(live == 0);
+}

@@ -28,6 +28,16 @@ inline GraphHandle make_graph() {
 constexpr hob_evaluator evaluators[] = {HOB_EVALUATOR_AUTO, HOB_EVALUATOR_LAZY, HOB_EVALUATOR_LIST, HOB_EVALUATOR_BITSET,
                                         HOB_EVALUATOR_PARALLEL};
 
+/// A node that does nothing.
+inline hob_node_desc plain_desc(size_t inputs, size_t outputs, hob_node_class node_class = HOB_NODE_CLASS_PURE) {
+    hob_node_desc desc = HOB_NODE_DESC_INIT;
+    desc.node_class = node_class;
+    desc.input_count = inputs;
+    desc.output_count = outputs;
+    desc.evaluate = [](void*, hob_node_call*) { return HOB_VERDICT_DONE; };
+    return desc;
+}
+
 /// A graph of closures.
 class Net {
 public:

@@ -23,15 +23,6 @@ void build_basic(Net& net) {
     net.sink(net.pure("NodeFinal", {node12}));
 }
 
-hob_node_desc plain_desc(size_t inputs, size_t outputs, hob_node_class node_class = HOB_NODE_CLASS_PURE) {
-    hob_node_desc desc = HOB_NODE_DESC_INIT;
-    desc.node_class = node_class;
-    desc.input_count = inputs;
-    desc.output_count = outputs;
-    desc.evaluate = [](void*, hob_node_call*) { return HOB_VERDICT_DONE; };
-    return desc;
-}
-
 hob_verdict fail_with(hob_node_call& call, const char* message) {
     std::snprintf(call.message, call.message_capacity, "%s", message);
     return HOB_VERDICT_FAILED;

@@ -87,6 +87,8 @@ void drive_graph() {
     Guarded<hob_graph_statistics> statistics;
     CHECK_OK(hob_graph_get_statistics(graph, statistics.get()));
     CHECK(statistics->nodes == 2 && statistics->links == 1 && statistics->frames == 2 && statistics->memory_used > 0);
+    CHECK(statistics->held_bytes == 0 && statistics->releases == 0 && statistics->restores == 0);
+    CHECK_OK(hob_graph_set_memory_limit(graph, 1000));
     hob_graph_destroy(graph);
     CHECK(sum.released == 1);
 }

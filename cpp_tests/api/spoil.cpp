@@ -140,6 +140,10 @@ void Spoiler::numbers(Call& call, size_t n) {
     }
 }
 
+static bool has_text(const Struct& s) {
+    return std::any_of(s.fields, s.fields + s.field_count, [](const Field& field) { return field.kind == Kind::string; });
+}
+
 void Spoiler::length(Call& call, size_t n) {
     const Param& p = call.param(n);
     if (p.of < 0 || call.is_init()) {
@@ -152,7 +156,9 @@ void Spoiler::length(Call& call, size_t n) {
     const size_t most = call.param(of).kind == Kind::memory ? call.elements(of) : std::min<size_t>(call.elements(of), 8);
     if (call.param(of).kind == Kind::memory && call.param(of).is_const) return;
     if (p.role == Role::stride) {
-        call.set_integer(n, dice_.of<uint64_t>({0, 1, element, element, element + 8, 2 * element}));
+        // Between two elements, a text would be a wild pointer, which no library can refuse.
+        const uint64_t odd = call.structure(of) != nullptr && has_text(*call.structure(of)) ? element : element + 8;
+        call.set_integer(n, dice_.of<uint64_t>({0, 1, element, element, odd, 2 * element}));
     } else {
         call.set_integer(n, dice_.below((p.role == Role::capacity ? call.elements(of) : most) + 1));
     }

@@ -172,7 +172,7 @@ typedef struct hob_node_call {
     uint32_t input_count;
     /// The values of the inputs. A lazy input that is not in `available` may have an old value.
     const hob_value *inputs;
-    /// The values of the outputs, which the node overwrites. At first those of the last run.
+    /// The values of the outputs, which the node overwrites. At first those of the last run; released ones are 0.
     /// Write owned handles only before HOB_VERDICT_DONE: after another verdict they are not released.
     hob_value *outputs;
     /// Number of outputs.
@@ -185,6 +185,11 @@ typedef struct hob_node_call {
     uint64_t need;
     /// For HOB_VERDICT_FAILED: write the reason here, ended by NUL. At first empty.
     char *message;
+    /// For hob_graph_set_memory_limit: write the bytes that the owned outputs hold here. At first 0.
+    uint64_t held_bytes;
+    /// With `held_bytes`: the time of another run in nanoseconds, for instance on a GPU. At first 0: the duration of this
+    /// call.
+    double cost_ns;
 } hob_node_call;
 
 /// Parameters of a node.
@@ -397,7 +402,8 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_evaluate(
 HOB_EXPERIMENTAL_API hob_result hob_graph_cancel(const hob_graph *graph);
 
 /// Gets the value of an output after the last evaluation.
-/// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node.
+/// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node, or its value was
+/// released, see hob_graph_set_memory_limit; sinks keep theirs.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_value(
     const hob_graph *graph, hob_node_id node, uint32_t output, hob_value *out_value);
@@ -441,6 +447,8 @@ typedef enum hob_node_why {
     HOB_NODE_WHY_CHANGED = 6,
     /// It ran: it was new, edited, set or invalidated.
     HOB_NODE_WHY_EDITED = 7,
+    /// It ran: `node` read its value, which had been released; see hob_graph_set_memory_limit.
+    HOB_NODE_WHY_RESTORED = 8,
 } hob_node_why;
 
 /// Why a node ran or did not.
@@ -496,6 +504,12 @@ typedef struct hob_graph_statistics {
     uint64_t blocks;
     /// Bytes of memory held, without what values and `user_data` refer to.
     uint64_t memory_used;
+    /// Bytes that owned outputs hold now, by hob_node_call.held_bytes. 0 before hob_graph_set_memory_limit.
+    uint64_t held_bytes;
+    /// Nodes whose values were released to keep the limit.
+    uint64_t releases;
+    /// Runs of nodes whose value had been released. `runs` includes them.
+    uint64_t restores;
 } hob_graph_statistics;
 
 /// Gets the counts of a graph.
@@ -505,6 +519,26 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_statistics(const hob_graph *graph,
 /// Gets the number of a node's runs, without those that ended with HOB_VERDICT_NEED.
 /// HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, hob_node_id node, uint64_t *out_runs);
+
+// ---- Experimental: Memory of values ----------------------------------------------------------------------------------
+
+/// Sets a limit of the bytes that owned outputs hold between frames; UINT64_MAX: no limit.
+/// A frame that ends above it releases values until the limit is kept. A node whose value was released runs again when
+/// another node reads it. Released first are values that cost little time for their bytes, and that are seldom read
+/// before they change.
+///
+///     hob_graph_set_memory_limit(graph, 256 << 20); /* before the first frame */
+///
+///     /* in a node: */
+///     call->outputs[0].pointer = make_image(&size);
+///     call->held_bytes = size;
+///
+/// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their values.
+/// Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD. Runs before the first call do not count.
+/// After a release, an output counts as changed in the next run after a change of an input, except with
+/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. hob_graph_get_statistics has the counts.
+/// Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_graph_set_memory_limit(hob_graph *graph, uint64_t bytes);
 
 // ---- Experimental: Audit ---------------------------------------------------------------------------------------------
 

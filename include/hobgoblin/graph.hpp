@@ -179,6 +179,10 @@ public:
         return detail::filled_by(hob_node_id{0, 0},
                                  [&](hob_node_id* node) { return hob_graph_get_copy(capi(), original, node); });
     }
+    /// Limits the bytes that owned values hold between frames; see hob_graph_set_memory_limit.
+    Result<void> try_set_memory_limit(uint64_t bytes) {
+        return detail::result_of(hob_graph_set_memory_limit(capi(), bytes));
+    }
     /// Starts the audit with that share of extra runs; 0 stops it.
     Result<void> try_set_audit(double share) { return detail::result_of(hob_graph_set_audit(capi(), share)); }
     Result<std::vector<hob_graph_finding>> try_findings() const {
@@ -275,6 +279,7 @@ public:
     uint64_t runs(hob_node_id node) const { return try_runs(node).value(); }
     Graph bake(ArrayView<hob_node_id> keep = {}) const { return try_bake(keep).value(); }
     hob_node_id copy(hob_node_id original) const { return try_copy(original).value(); }
+    void set_memory_limit(uint64_t bytes) { try_set_memory_limit(bytes).value(); }
     void set_audit(double share) { try_set_audit(share).value(); }
     std::vector<hob_graph_finding> findings() const { return try_findings().value(); }
     std::string emit_c(std::string_view prefix) const { return try_emit_c(prefix).value(); }

@@ -83,7 +83,7 @@ impl<F: Function> State<F> {
         if how == POISONED {
             self.drop_report(position);
         }
-        // A value that was released is no last good value any more.
+        // After a release there is no last good value.
         let lost = if flags & RELEASED != 0 { RELEASED | HAS_VALUE } else { 0 };
         if lost != 0 {
             self.clear_owned(position, outputs.clone(), |_| 0);

@@ -4,11 +4,11 @@
 //! Only owned outputs of pure nodes are released: the same inputs give an equal value. Sinks, broken nodes, and nodes whose
 //! last good value somebody may need after a failure keep theirs.
 //!
-//! The worth of a value is the time that a run of its node costs, times the chance that it is read again before it changes,
-//! per byte and per evaluation until then. Chance and waiting time are those of the last few events of the node. Values that
-//! were not read for longer than usual are worth less, as in hyperbolic caching (Blankstein, Sen, Freedman 2017). Waiting
-//! times that shrink towards the next expected read, only the mean time, or only the time since the last read, cost more in
-//! the traces of `tests::memo`.
+//! The worth of a value is the cost of a run of its node, times the chance that it is read before it changes. It counts per
+//! byte, and per evaluation until that read. Chance and waiting time are those of the last few events of the node. Values that
+//! were not read for longer than usual are worth less, as in hyperbolic caching (Blankstein, Sen, Freedman 2017). Three
+//! other waiting times cost more in the traces of `tests::memo`: the mean alone, the time since the last read alone, and one
+//! that shrinks towards the next expected read.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -24,7 +24,7 @@ use crate::base::{Result, sort_numbers, try_push};
 const EVENT_WEIGHT: f32 = 0.25;
 /// Weight of a run in the average cost of a node.
 const COST_WEIGHT: f32 = 0.25;
-/// The chance that a value of which nothing is known is read again before it changes.
+/// The chance that a new value is read again before it changes.
 const UNKNOWN_CHANCE: f32 = 0.5;
 
 /// Most bytes of a node that count, so that the sum of all nodes is a number of 64 bits.
@@ -32,7 +32,7 @@ const MOST_BYTES: u64 = 1 << 40;
 /// Most nanoseconds of a run that count.
 const MOST_COST_NS: f64 = 1e15;
 
-/// What is known of the values of one node. A node runs on one thread at a time, so no field is contended.
+/// Statistics of the values of one node. A node runs on one thread at a time, so no field is contended.
 struct Item {
     /// Bytes that its owned outputs hold now.
     bytes: AtomicU64,
@@ -146,7 +146,7 @@ impl Memo {
         }
     }
 
-    /// The worth of a value that is held, per byte. `sources_ns`: the cost of what a run needs to have brought back first.
+    /// The worth of a value that is held, per byte. `sources_ns`: the cost of bringing back its sources first.
     fn worth(&self, node: u32, flags: u32, sources_ns: f32, evaluation: u32) -> f32 {
         let item = &self.items[node as usize];
         let chance = match () {
@@ -168,7 +168,7 @@ impl Memo {
     }
 }
 
-/// What the limit of memory has done so far.
+/// Counts of the limit of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoCounts {
     /// Bytes that owned values hold now.
@@ -223,7 +223,7 @@ impl<F: Function> Graph<F> {
         Ok(memo)
     }
 
-    /// What the limit of memory has done so far.
+    /// The counts of the limit of memory.
     pub fn memo_counts(&self) -> MemoCounts {
         self.state.memo.as_ref().map_or(MemoCounts::default(), |memo| MemoCounts {
             held: memo.held(),
@@ -268,7 +268,7 @@ impl<F: Function> Graph<F> {
             && !cells.outputs().any(holds)
     }
 
-    /// The time of bringing back what a node reads.
+    /// The time of bringing back the sources of a node.
     fn cost_of_sources(&self, memo: &Memo, node: u32) -> f32 {
         let sources = self.structure.node(node).inputs().map(|input| self.structure.source_node(input));
         let released = sources.filter(|&source| source != NONE && self.state.flags(source) & RELEASED != 0);
@@ -286,7 +286,7 @@ impl<F: Function> Graph<F> {
             excess = excess.saturating_sub(bytes(memo.candidates[count]));
             count += 1;
         }
-        // What fits beside the last one can stay after all, the best first.
+        // More was chosen than the limit needs: the best that fit stay after all.
         let released: u64 = memo.candidates[..count].iter().map(|&node| bytes(node)).sum();
         let mut spare = (memo.limit + released).saturating_sub(memo.held());
         for at in (0..count).rev() {
@@ -402,7 +402,7 @@ impl<F: Function> Work<'_, F> {
             state.run(&run, reads, self.scratch, on_change);
             self.summary.evaluated += 1;
             self.summary.restored += 1;
-            // What reads it may have had its turn.
+            // Its other readers may have had their turn.
             self.is_disturbed |= state.flags(position) & BROKEN != 0;
             self.path.0.pop();
         }

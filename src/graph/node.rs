@@ -88,16 +88,16 @@ pub struct Call<'a> {
     pub outputs: &'a mut [Value],
     /// The message of a failure, for [`Verdict::Failed`].
     pub failure: &'a mut Failure,
-    /// What the owned outputs hold. On entry: nothing.
+    /// The memory of the owned outputs. On entry: nothing.
     pub held: Held,
 }
 
-/// What the owned outputs of a node hold after its run, for [`Graph::set_memory_limit`](super::Graph::set_memory_limit).
+/// The memory of the owned outputs of a node after its run, for [`Graph::set_memory_limit`](super::Graph::set_memory_limit).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Held {
     /// Bytes. 0: they are never released to save memory.
     pub bytes: u64,
-    /// What another run costs, in nanoseconds. 0: the duration of this one.
+    /// The time of another run in nanoseconds. 0: the duration of this one.
     pub cost_ns: f64,
 }
 

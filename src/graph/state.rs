@@ -417,7 +417,7 @@ impl<F: Function> State<F> {
         for (at, (cell, (&new, output))) in outputs.zip(new.iter().zip(&record.outputs)).enumerate() {
             let old = self.values.output(cell);
             if is_released && (output.is_owned || run.is_restore) {
-                // Nothing can be compared but a generation: the old handle is gone.
+                // There is no old handle any more: only a generation can be compared.
                 let is_same = !is_first && output.cutoff == Cutoff::Generation && old.0[1] == new.0[1];
                 match (run.is_restore, output.is_owned) {
                     (true, false) => {}

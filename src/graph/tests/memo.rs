@@ -1,9 +1,12 @@
 //! The limit of memory: recorded traces against a lower bound and, for few nodes, against the optimum.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::model::Random;
 use super::*;
+use crate::base::Code;
+use crate::testing::allocator::{allocations, with_failure};
 use crate::testing::scaled;
 
 /// A node whose value is a hash of its inputs. Its handle is not 0, and its generation is the hash.
@@ -33,7 +36,7 @@ impl Function for Heavy {
     }
 }
 
-/// A graph with its inputs, and what happens in it.
+/// A graph with its inputs, and a script of their values.
 struct Scene {
     graph: Graph<Heavy>,
     inputs: Vec<Id>,
@@ -42,7 +45,7 @@ struct Scene {
     random: Random,
     /// Sets inputs for a frame.
     play: fn(&mut Self, usize),
-    /// What `play` remembers.
+    /// Numbers that `play` keeps.
     memory: [usize; 2],
 }
 
@@ -87,7 +90,7 @@ impl Scene {
         self.link(node, sources)
     }
 
-    /// The sink, which reads all of these. With a choice: the one that the first names.
+    /// The sink, which reads all of these, or with `chooses` the one whose number the first has.
     fn end(&mut self, sources: &[Id], chooses: bool) {
         let pin = |at| Input { lazy: chooses && at > 0, ..Input::default() };
         let options = NodeOptions {
@@ -208,7 +211,7 @@ fn oscillators(seed: u64) -> Scene {
     scene
 }
 
-/// What happens without a limit: by frame, the nodes that run, and the values that are read without a run.
+/// A run without a limit: by frame, the nodes that run, and the values that are read without a run.
 struct Trace {
     values: Vec<Value>,
     ran: Vec<Vec<usize>>,
@@ -260,11 +263,11 @@ impl Trace {
         intervals
     }
 
-    /// A cost below which no choice of values that fit at the end of each frame can bring back what is read.
+    /// A lower bound of the cost of bringing values back, over all choices that fit into the limit after each frame.
     ///
     /// The choice is a linear program: each interval is kept in part, and those over one boundary fit into the limit. Any
-    /// prices of memory by frame give a bound (the dual), and subgradient steps make it better. That what is read must be
-    /// there for a node that is brought back is left out, so the true optimum is higher.
+    /// prices of memory by frame give a bound (the dual), and subgradient steps make it better. A node that is brought back
+    /// needs its sources, too. The program leaves that out, so the true optimum is higher.
     fn bound(&self, scene: &Scene, limit: u64) -> f64 {
         let intervals = self.intervals(scene.heavy.len());
         let held = |node: usize| scene.held(scene.heavy[node]);
@@ -393,5 +396,71 @@ fn few_nodes_come_close_to_the_optimum() {
         let cost = play(&mut make(), &trace, limit);
         println!("{seed}: runs {runs}, restores {}, optimum {optimum}, at least {bound:.0}", cost - runs);
         assert!((1.0..=1.3).contains(&(cost / (runs + optimum))), "seed {seed}");
+    }
+}
+
+/// A node that fails while it is told to.
+struct Moody(Option<Arc<AtomicBool>>);
+
+impl Function for Moody {
+    fn evaluate(&self, call: &mut Call<'_>) -> Verdict {
+        if self.0.as_ref().is_some_and(|fails| fails.load(Relaxed)) {
+            return Verdict::Failed;
+        }
+        call.outputs[0] = Value([1, call.inputs.iter().map(|input| input.0[1]).sum()]);
+        call.held = Held { bytes: 10, cost_ns: 1.0 };
+        Verdict::Done
+    }
+}
+
+#[test]
+fn node_that_cannot_bring_its_value_back_breaks_all_its_readers() {
+    for evaluator in EVALUATORS {
+        let fails = Arc::new(AtomicBool::new(false));
+        let mut graph = Graph::new().unwrap();
+        let executor = executor(if evaluator == Evaluator::Parallel { 4 } else { 1 });
+        let options = NodeOptions { class: Class::Input, outputs: &[Output::default()], ..NodeOptions::default() };
+        let inputs: Vec<Id> = (0..3).map(|_| graph.add(&options, None).unwrap()).collect();
+        let owned = [Output { is_owned: true, cutoff: Cutoff::Generation, ..Output::default() }];
+        let options = NodeOptions { name: "source", class: Class::Pure, inputs: &[Input::default()], ..options };
+        let source = NodeOptions { outputs: &owned, ..options };
+        let source = graph.add(&source, Some(Moody(Some(fails.clone())))).unwrap();
+        graph.connect(inputs[0], 0, source, 0).unwrap();
+        let readers: Vec<Id> = (1..3)
+            .map(|at| {
+                let pins = [Input::default(); 2];
+                let options = NodeOptions { name: "reader", inputs: &pins, is_sink: true, ..options };
+                let reader = graph.add(&options, Some(Moody(None))).unwrap();
+                graph.connect(source, 0, reader, 0).unwrap();
+                graph.connect(inputs[at], 0, reader, 1).unwrap();
+                reader
+            })
+            .collect();
+        assert_eq!(with_failure(0, || graph.set_memory_limit(5)).unwrap_err().code(), Code::OutOfMemory);
+        graph.set_memory_limit(5).unwrap();
+        let evaluation = Evaluation { evaluator, ..Evaluation::default() };
+        let set = |graph: &mut Graph<Moody>, input: usize, number: u64| {
+            graph.set_input(inputs[input], 0, Value([0, number])).unwrap();
+            graph.evaluate(&executor, evaluation).unwrap()
+        };
+        set(&mut graph, 0, 1);
+        assert!(graph.is_released(source).unwrap(), "{evaluator:?}");
+        let summary = set(&mut graph, 2, 1);
+        assert_eq!((summary.restored, summary.evaluated), (1, 3), "{evaluator:?}");
+        let text = graph.why_text(source).unwrap();
+        assert_eq!(text.as_str(), "\"source\" ran: its value had been released to save memory, and \"reader\" read it");
+        assert_eq!(graph.why(source).unwrap(), Why::Restored(readers[1]));
+        (2..6).for_each(|number| _ = set(&mut graph, 1, number));
+        assert_eq!(allocations(|| _ = set(&mut graph, 1, 7)), 0, "{evaluator:?}");
+        fails.store(true, Relaxed);
+        assert_eq!(set(&mut graph, 2, 2).broken, 3, "{evaluator:?}: the other reader had its turn before");
+        fails.store(false, Relaxed);
+        assert_eq!(set(&mut graph, 0, 2).broken, 0, "{evaluator:?}");
+        assert_eq!(graph.value(readers[1], 0).unwrap(), Value([1, 4]), "{evaluator:?}");
+        graph.set_sink(source, true).unwrap();
+        set(&mut graph, 1, 3);
+        assert_eq!(graph.value(source, 0).unwrap(), Value([1, 2]), "{evaluator:?}: sinks keep their values");
+        let counts = graph.memo_counts();
+        assert_eq!((counts.held, counts.releases), (10, 8), "{evaluator:?}");
     }
 }

@@ -175,7 +175,7 @@ impl Model {
         }
     }
 
-    /// Runs again what was released, of what a node reads.
+    /// Runs sources of a node again whose values were released.
     fn restore_sources(&mut self, node: usize, read: &[usize]) {
         for &pin in read {
             if let Some(link) = self.nodes[&node].pins[pin].link.filter(|link| !link.is_feedback && link.output == 0)
@@ -222,7 +222,7 @@ impl Model {
         node.runs += u64::from(did_run);
         if let Some(values) = values {
             let is_first = !node.has_value || node.is_broken;
-            // What was released cannot be compared, except by its generation.
+            // A released value cannot be compared, except by its generation.
             let is_gone = node.is_released && node.owned.is_some_and(|cutoff| cutoff != Cutoff::Generation);
             for (output, value) in values.into_iter().enumerate() {
                 let is_changed = is_first || (is_gone && output == 0) || node.values[output] != value;
