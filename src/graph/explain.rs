@@ -67,16 +67,17 @@ impl<F: Function> Graph<F> {
                 source != NONE
                     && self.structure.source_node(input) != NONE
                     && state.changed_at(source) == self.evaluation
+                    && !state.holds(&self.structure, input)
             };
             let changed = cells.inputs().find(has_changed);
             return Ok(changed.map_or(Why::Edited, |input| Why::Changed { input: input - cells.first_input }));
         }
         let flags = state.flags(position);
-        if flags & POISONED != 0 && flags & STALE == 0 {
-            return Ok(Why::Not(WhyNot::Broken(self.nodes.id_at(self.root_of_failure(position) as usize))));
-        }
         if let Some(reason) = self.not_demanded(position) {
             return Ok(Why::Not(reason));
+        }
+        if flags & POISONED != 0 && flags & STALE == 0 {
+            return Ok(Why::Not(WhyNot::Broken(self.nodes.id_at(self.root_of_failure(position) as usize))));
         }
         Ok(Why::Not(if flags & STALE == 0 { WhyNot::NoChange } else { WhyNot::Waits }))
     }

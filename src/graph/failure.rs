@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::node::{Failure, Function};
-use super::state::{BROKEN, FAILED, HAS_VALUE, POISONED, RELEASED, RESTORED, STALE, State};
+use super::state::{BROKEN, FAILED, HAS_VALUE, POISONED, RELEASED, RESTORED, SHIFTED, STALE, State};
 use super::structure::{HOLD, NONE, Node, Structure};
 use crate::base::try_push;
 
@@ -88,13 +88,41 @@ impl<F: Function> State<F> {
         if lost != 0 {
             self.clear_owned(position, outputs.clone(), |_| 0);
         }
-        self.change_flags(position, how, STALE | RESTORED | (BROKEN & !how) | lost);
+        self.change_flags(position, how | SHIFTED, STALE | RESTORED | (BROKEN & !how) | lost);
         if flags & BROKEN == 0 {
             for output in outputs {
-                self.changed_at[output as usize].store(evaluation, Relaxed);
+                self.changes()[output as usize].store(evaluation, Relaxed);
                 on_change(output);
             }
         }
+    }
+
+    /// After a run with success of a broken node: passes on that unchanged outputs are sound, too. Whether all are unchanged.
+    #[cold]
+    pub fn pass_on_recovery(
+        &self,
+        position: u32,
+        outputs: Range<u32>,
+        evaluation: u32,
+        on_change: &mut impl FnMut(u32),
+    ) -> bool {
+        let is_shifted = outputs.clone().all(|output| self.changed_at(output) != evaluation);
+        if is_shifted {
+            self.change_flags(position, SHIFTED, 0);
+        }
+        for output in outputs.filter(|&output| self.changed_at(output) != evaluation) {
+            self.changes()[output as usize].store(evaluation, Relaxed);
+            on_change(output);
+        }
+        is_shifted
+    }
+
+    /// Whether an input goes on reading the last good value of a source that has just failed or recovered.
+    pub fn holds(&self, structure: &Structure, input: u32) -> bool {
+        let source = structure.source_node(input);
+        structure.kind(input) & HOLD != 0
+            && source != NONE
+            && self.flags(source) & (SHIFTED | HAS_VALUE) == SHIFTED | HAS_VALUE
     }
 
     pub fn set_sound(&self, position: u32) {

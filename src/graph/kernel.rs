@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Function;
 use super::node::{Call, Failure, Held, Verdict};
-use super::state::{HAS_VALUE, Hot, PLAIN, READS_OWNED, STALE, State};
+use super::state::{HAS_VALUE, Hot, PLAIN, READS_OWNED, SHIFTED, STALE, State};
 use super::structure::OWN;
 use super::value::{Slot, Value};
 
@@ -39,7 +39,7 @@ impl<F: Function> Lanes<'_, F> {
     pub fn run(&self, node: u32, reads: &[u32], output: u32, evaluation: u32, failure: &mut Failure) -> Simple {
         let hot = &self.hot[node as usize];
         let flags = hot.flags.load(Relaxed);
-        let is_simple = flags & (PLAIN | READS_OWNED) == PLAIN;
+        let is_simple = flags & (PLAIN | READS_OWNED | SHIFTED) == PLAIN;
         let Some(function) = hot.function.as_ref().filter(|_| is_simple) else { return Simple::Unknown };
         let mut inputs = [Value::default(); SIMPLE_INPUTS];
         for (input, &read) in inputs.iter_mut().zip(reads) {

@@ -223,7 +223,7 @@ impl Marks {
         input: u32,
         pending: &mut Option<Pending<'_>>,
     ) {
-        if self.is_read(structure, input) {
+        if self.is_read(structure, input) && !state.holds(structure, input) {
             self.reach(state, structure.reader(input), DIRTY, pending);
             self.spread_on(structure, state, pending);
         }

@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use super::kernel::SIMPLE_INPUTS;
 use super::rebuild::outdated;
-use super::structure::{FEEDBACK, LAZY, NONE, Node, Structure};
+use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, Structure};
 use crate::base::{Result, try_collect, try_filled, try_push};
 
-/// Marks entries of [`Plan::readers`] that are inputs, whose owner has lazy inputs or no turn of its own.
+/// Marks entries of [`Plan::readers`] that are inputs: those that hold, and those whose owner has lazy inputs or no turn of
+/// its own.
 pub const BY_INPUT: u32 = 1 << 31;
 
 /// A plan that is being made looks whether it has become useless after this many nodes.
@@ -219,7 +220,8 @@ impl Plan {
             }
             let reader = structure.reader(input);
             let position = self.strict_position(reader);
-            let entry = if position != NONE && structure.node(reader).lazy == 0 { position } else { BY_INPUT | input };
+            let is_plain = structure.node(reader).lazy == 0 && structure.kind(input) & HOLD == 0;
+            let entry = if position != NONE && is_plain { position } else { BY_INPUT | input };
             // Several inputs of one node usually follow each other.
             if entry != last {
                 try_push(&mut self.readers, entry)?;

@@ -36,6 +36,8 @@ pub const RELEASED: u32 = 128;
 pub const RESTORED: u32 = 256;
 /// It may read values that can be released. Only with a limit of memory.
 pub const READS_OWNED: u32 = 512;
+/// Its last run failed or recovered, and changed no value.
+pub const SHIFTED: u32 = 1024;
 
 /// The data that each run of a node reads and writes.
 pub struct Hot<F> {
@@ -299,6 +301,9 @@ impl<F: Function> State<F> {
         scratch.inputs.extend(reads.map(|read| self.values.read(read)));
         let hot = &self.hot[position as usize];
         let flags = hot.flags.load(Relaxed);
+        if flags & SHIFTED != 0 {
+            self.change_flags(position, 0, SHIFTED);
+        }
         let Some(function) = &hot.function else {
             hot.count(evaluation);
             for (output, &value) in outputs.zip(&scratch.inputs) {
@@ -327,7 +332,8 @@ impl<F: Function> State<F> {
             verdict => return self.end_without_values(run, verdict, &mut scratch.failure, &mut on_change),
         }
         hot.count(evaluation);
-        let is_first = flags & (HAS_VALUE | BROKEN) != HAS_VALUE;
+        let is_first = flags & HAS_VALUE == 0;
+        let mut is_shifted = false;
         if flags & PLAIN != 0 {
             for (output, &new) in outputs.zip(&scratch.outputs) {
                 if self.values.output(output) != new || is_first {
@@ -341,10 +347,13 @@ impl<F: Function> State<F> {
             }
         }
         if flags & BROKEN != 0 {
+            is_shifted = self.pass_on_recovery(position, run.outputs.clone(), evaluation, &mut on_change);
             self.set_sound(position);
         }
         let is_restored = if is_restore { RESTORED } else { 0 };
-        let flags = (flags | HAS_VALUE) & !(STALE | BROKEN | RELEASED | RESTORED) | is_restored;
+        let shifted = if is_shifted { SHIFTED } else { 0 };
+        let ended = STALE | BROKEN | RELEASED | RESTORED | SHIFTED;
+        let flags = (flags | HAS_VALUE) & !ended | is_restored | shifted;
         hot.flags.store(flags, Relaxed);
         Ended::Done
     }

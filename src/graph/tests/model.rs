@@ -90,8 +90,10 @@ pub struct ModelNode {
     pub formula: Option<Formula>,
     pub pins: Vec<Pin>,
     pub values: [u64; 2],
-    /// Number of changes of each output.
+    /// Number of changes of each output, failures and recoveries included.
     pub versions: [u64; 2],
+    /// For inputs that hold: without those that change no value.
+    pub values_versions: [u64; 2],
     pub has_value: bool,
     pub is_broken: bool,
     pub is_touched: bool,
@@ -118,7 +120,9 @@ pub struct Model {
 impl Model {
     /// The version of an input's link.
     fn version(&self, node: usize, pin: usize) -> u64 {
-        match self.nodes[&node].pins[pin].link {
+        let pin = &self.nodes[&node].pins[pin];
+        match pin.link {
+            Some(link) if !link.is_feedback && pin.hold => self.nodes[&link.source].values_versions[link.output],
             Some(link) if !link.is_feedback => self.nodes[&link.source].versions[link.output],
             _ => 0,
         }
@@ -221,20 +225,27 @@ impl Model {
         (node.seen, node.asked, node.is_touched) = (seen, asked, false);
         node.runs += u64::from(did_run);
         if let Some(values) = values {
-            let is_first = !node.has_value || node.is_broken;
             // A released value cannot be compared, except by its generation.
             let is_gone = node.is_released && node.owned.is_some_and(|cutoff| cutoff != Cutoff::Generation);
-            for (output, value) in values.into_iter().enumerate() {
-                let is_changed = is_first || (is_gone && output == 0) || node.values[output] != value;
-                node.versions[output] += u64::from(is_changed);
+            let is_changed = [0, 1]
+                .map(|output| !node.has_value || (is_gone && output == 0) || node.values[output] != values[output]);
+            for output in 0..2 {
+                let recovers = node.is_broken && (is_changed[0] || is_changed[1]);
+                node.versions[output] += u64::from(is_changed[output] || node.is_broken);
+                node.values_versions[output] += u64::from(is_changed[output] || recovers);
             }
             (node.values, node.has_value, node.is_broken) = (values, true, false);
-        } else if is_broken && !node.is_broken {
-            node.versions = node.versions.map(|version| version + 1);
+        } else if is_broken {
+            if node.is_released {
+                (node.has_value, node.values[0]) = (false, 0);
+            }
+            if !node.is_broken {
+                node.versions = node.versions.map(|version| version + 1);
+                if !node.has_value {
+                    node.values_versions = node.values_versions.map(|version| version + 1);
+                }
+            }
             node.is_broken = true;
-        }
-        if is_broken && node.is_released {
-            (node.has_value, node.values[0]) = (false, 0);
         }
         node.is_released = false;
     }
@@ -380,6 +391,7 @@ impl Pair {
             pins,
             values: [0; 2],
             versions: [0; 2],
+            values_versions: [0; 2],
             has_value: false,
             is_broken: false,
             is_touched: true,
