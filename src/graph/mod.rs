@@ -410,7 +410,10 @@ impl<F: Function> Graph<F> {
         let writer = self.structure.writer(output);
         if self.state.flags(writer) & state::RELEASED != 0 && self.state.owns(&self.structure, output) {
             let name = self.name(writer);
-            return Err(error!(NotFound, "the value of {name} was released to keep the memory limit: evaluate it alone, or make it a sink"));
+            return Err(error!(
+                NotFound,
+                "the value of {name} was released to keep the memory limit: evaluate it alone, or make it a sink"
+            ));
         }
         Ok(self.state.values.output(output))
     }

@@ -182,19 +182,29 @@ impl Model {
     /// Runs sources of a node again whose values were released.
     fn restore_sources(&mut self, node: usize, read: &[usize]) {
         for &pin in read {
-            if let Some(link) = self.nodes[&node].pins[pin].link.filter(|link| !link.is_feedback && link.output == 0)
-                && self.nodes[&link.source].is_released
-            {
-                let source = &self.nodes[&link.source];
-                let lazy = source.formula.map_or(0, |formula| formula.lazy);
-                let strict = (0..source.pins.len()).filter(|&pin| lazy & (1 << pin) == 0);
-                let read: Vec<usize> = strict.chain(source.asked.iter().copied()).collect();
-                self.restore_sources(link.source, &read);
-                let source = self.nodes.get_mut(&link.source).unwrap();
-                source.runs += 1;
-                source.is_released = false;
+            if let Some(link) = self.nodes[&node].pins[pin].link.filter(|link| !link.is_feedback && link.output == 0) {
+                self.restore(link.source);
             }
         }
+    }
+
+    fn restore(&mut self, key: usize) {
+        let node = &self.nodes[&key];
+        if node.is_released {
+            let lazy = node.formula.map_or(0, |formula| formula.lazy);
+            let strict = (0..node.pins.len()).filter(|&pin| lazy & (1 << pin) == 0);
+            let read: Vec<usize> = strict.chain(node.asked.iter().copied()).collect();
+            self.restore_sources(key, &read);
+            let node = self.nodes.get_mut(&key).unwrap();
+            node.runs += 1;
+            node.is_released = false;
+        }
+    }
+
+    /// Brings a node up to date, and its value back.
+    fn bring_back(&mut self, key: usize) {
+        self.bring(key);
+        self.restore(key);
     }
 
     fn run(&mut self, node: usize, mut read: Vec<usize>) {
@@ -509,7 +519,7 @@ impl Pair {
     pub fn evaluate_any(&mut self, random: &mut Random, about: &str) {
         if let Some(key) = self.evaluate_only(random) {
             (self.model.frame, self.model.tick) = (self.model.frame + 1, self.tick.load(Relaxed));
-            self.model.bring(key);
+            self.model.bring_back(key);
             self.compare(about);
         }
     }
@@ -517,7 +527,7 @@ impl Pair {
     /// Brings any node up to date, in a frame that is not complete, and that the model has evaluated.
     pub fn evaluate_within_frame(&mut self, random: &mut Random) {
         if let Some(key) = self.evaluate_only(random) {
-            self.model.bring(key);
+            self.model.bring_back(key);
         }
     }
 
