@@ -69,6 +69,8 @@ void play_graph(Run& run) {
         desc.struct_size = sizeof desc;
         desc.evaluator = evaluators[frame % 5];
         run("evaluate", [&] { return hob_graph_evaluate(graph, executor, &desc, nullptr); });
+        desc.only = nodes[static_cast<uint32_t>(frame)];
+        run("evaluate", [&] { return hob_graph_evaluate(graph, executor, &desc, nullptr); });
         const hob_value value = hob_value_of_number(frame);
         run("set_input", [&] { return hob_graph_set_input(graph, nodes[1], 1, &value); });
         if (frame == 7) run("set_sink", [&] { return hob_graph_set_sink(graph, nodes[2], 1); });
