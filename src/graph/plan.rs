@@ -246,14 +246,15 @@ impl Plan {
 
 /// All nodes that the roots depend on, each after what it depends on.
 ///
-/// The order is that of the seed's list: pre-order from the roots with repeats, reversed, first occurrences kept. That is
-/// the post-order of a depth-first search that visits inputs right to left, and takes each node once.
+/// From each root the order is that of the seed's list: pre-order with repeats, reversed, first occurrences kept. That is
+/// the post-order of a depth-first search that visits inputs right to left, and takes each node once. The roots have their
+/// own order, so that independent sinks run in the order in which the lazy evaluator runs them.
 fn list_order(structure: &Structure, roots: &[u32], is_over: &dyn Fn() -> bool) -> Result<Vec<u32>> {
     let mut order = Vec::new();
     let mut is_seen = try_filled(false, structure.positions())?;
     // A node, and how many of its inputs are still to be visited.
     let mut path: Vec<(u32, u32)> = Vec::new();
-    for &root in roots.iter().rev() {
+    for &root in roots {
         if std::mem::replace(&mut is_seen[root as usize], true) {
             continue;
         }

@@ -191,3 +191,19 @@ fn cell_layers_have_the_published_values() {
         }
     });
 }
+
+#[test]
+fn independent_sinks_run_in_the_order_in_which_they_were_made() {
+    for evaluator in EVALUATORS.into_iter().filter(|evaluator| *evaluator != Evaluator::Parallel) {
+        let mut net = Net::new(evaluator);
+        let input = net.input("input", 0.0);
+        for name in ["first", "second", "third"] {
+            let sink = net.pure(name, &[input], |v| v[0]);
+            net.sink(sink);
+        }
+        for frame in 1..6 {
+            net.set(input, f64::from(frame));
+            assert_eq!(net.ran(), ["first", "second", "third"], "{evaluator:?}, frame {frame}");
+        }
+    }
+}
