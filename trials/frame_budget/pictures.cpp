@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "png.h"
+#include "../common/png.h"
 
 namespace frame_budget {
 
@@ -54,7 +54,7 @@ void Pictures::take(Renderer& renderer, const SceneFrame& frame, double part_don
     const std::array<Image, 3> images{with(lowest_choices), goblin, with(highest_choices)};
     const auto write = [&](const char* name, const Image& image) {
         const std::string file = "frame_" + std::to_string(next) + "_" + name + ".png";
-        write_png((std::filesystem::path(directory) / file).string(), image);
+        trials::write_png((std::filesystem::path(directory) / file).string(), image.width, image.height, image.rgb);
     };
     write("lowest", images[0]);
     write("goblin", images[1]);

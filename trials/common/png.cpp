@@ -1,9 +1,11 @@
 #include "png.h"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <stdexcept>
 
-namespace frame_budget {
+namespace trials {
 
 namespace {
 
@@ -54,16 +56,16 @@ std::string stored(const std::string& data) {
 
 } // namespace
 
-void write_png(const std::string& path, const Image& image) {
+void write_png(const std::string& path, int width, int height, const std::vector<std::uint8_t>& rgb) {
     std::string header;
-    append_u32(header, static_cast<std::uint32_t>(image.width));
-    append_u32(header, static_cast<std::uint32_t>(image.height));
+    append_u32(header, static_cast<std::uint32_t>(width));
+    append_u32(header, static_cast<std::uint32_t>(height));
     header += std::string("\x08\x02\x00\x00\x00", 5); // 8 bits, RGB
     std::string rows;
-    const std::size_t row_size = static_cast<std::size_t>(image.width) * 3;
-    for (std::size_t y = 0; y < static_cast<std::size_t>(image.height); ++y) {
+    const std::size_t row_size = static_cast<std::size_t>(width) * 3;
+    for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y) {
         rows.push_back(0); // no filter
-        rows.append(reinterpret_cast<const char*>(image.rgb.data()) + y * row_size, row_size);
+        rows.append(reinterpret_cast<const char*>(rgb.data()) + y * row_size, row_size);
     }
     std::string file = "\x89PNG\r\n\x1a\n";
     append_chunk(file, "IHDR", header);
@@ -74,4 +76,4 @@ void write_png(const std::string& path, const Image& image) {
     if (!out.flush()) throw std::runtime_error("cannot write " + path);
 }
 
-} // namespace frame_budget
+} // namespace trials
