@@ -134,7 +134,8 @@ typedef enum hob_verdict {
 
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
 /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
-/// is not all zero.
+/// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
+/// before it, but addresses are used again: count up words[1] beside a pointer.
 #define HOB_NODE_OUTPUT_OWNED 1
 
 /// hob_node_desc.flags: the node is a sink.
@@ -576,16 +577,17 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_findings(
 // ---- Experimental: Bake ----------------------------------------------------------------------------------------------
 
 /// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
-/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
-/// are copied, and `release` is called for the last copy. On success `*out_graph` is the caller's to destroy.
+/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
+/// sink depends on are removed. The others are copied. Both graphs use the same `user_data`, and `release` is called for
+/// the last copy. On success `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
 ///     hob_graph_get_copy(baked, sink, &sink_in_baked);
 ///
 /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-/// nodes with owned outputs, and sources of feedback links. `keep` are further nodes to keep, such as nodes whose values
-/// are large; they run once. `keep_stride` is sizeof(hob_node_id).
+/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, such as
+/// nodes whose values are large; they run once. `keep_stride` is sizeof(hob_node_id).
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or nodes were edited after it. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_bake(

@@ -1,12 +1,10 @@
 //! Baking: a graph in which everything that cannot change is stored.
 
-use std::collections::TryReserveError;
-
 use super::node::{Class, Function, Input, NodeOptions, Output};
 use super::rebuild::Made;
 use super::state::{BROKEN, HAS_VALUE, STALE};
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
-use super::{Graph, plan::Plan};
+use super::{Graph, Value, plan::Plan};
 use crate::base::{Id, Result, error, sort_numbers, try_collect, try_filled, try_push};
 
 /// Pairs of an id elsewhere and an id here, in order of the first one.
@@ -32,7 +30,7 @@ impl<F: Function> Graph<F> {
     ///
     /// A node whose inputs cannot change is removed, and its value is stored where it was read. Sinks, volatile nodes,
     /// effects and sources of feedback links are kept. So are nodes that failed or have not run yet, nodes with owned
-    /// outputs, and nodes for which `keep` is true. A pure node that is kept runs once. This graph must be up to date. `copy`
+    /// outputs, nodes that pass such a handle on, and nodes for which `keep` is true. A pure node that is kept runs once. This graph must be up to date. `copy`
     /// makes the functions of nodes that are kept.
     pub fn bake(&self, keep: impl Fn(Id) -> bool, mut copy: impl FnMut(&F) -> Result<F>) -> Result<Baked<F>> {
         if self.is_within_frame || !self.is_settled {
@@ -40,15 +38,17 @@ impl<F: Function> Graph<F> {
         }
         let made = Made::new(&self.structure, &|| false)?;
         let plan = &made.plan;
-        let is_fixed = self.fixed_nodes(plan)?;
-        let is_stored =
-            |node: u32| is_fixed[node as usize] && self.is_storable(node) && !keep(self.nodes.id_at(node as usize));
+        let (is_fixed, has_handle) = (self.fixed_nodes(plan)?, self.nodes_with_handles(plan)?);
+        let is_stored = |node: u32| {
+            let is_kept = has_handle[node as usize] || keep(self.nodes.id_at(node as usize));
+            is_fixed[node as usize] && self.is_storable(node) && !is_kept
+        };
         let mut baked = Baked { graph: Self::new()?, kept: Vec::new(), removed: Vec::new() };
         let mut new_ids = try_filled(Id::default(), self.structure.positions())?;
         for position in 0..plan.len() as u32 {
             let node = plan.step(position).node;
             if !is_stored(node) {
-                let id = self.copy_node(&mut baked.graph, node, &mut copy)?;
+                let id = self.copy_node(&mut baked.graph, node, has_handle[node as usize], &mut copy)?;
                 new_ids[node as usize] = id;
                 try_push(&mut baked.kept, (self.nodes.id_at(node as usize), id))?;
             }
@@ -68,10 +68,8 @@ impl<F: Function> Graph<F> {
     }
 
     /// By node: whether it and all that it depends on cannot change, once user inputs are constants.
-    fn fixed_nodes(&self, plan: &Plan) -> std::result::Result<Vec<bool>, TryReserveError> {
-        let mut is_fixed = Vec::new();
-        is_fixed.try_reserve_exact(self.structure.positions())?;
-        is_fixed.resize(self.structure.positions(), false);
+    fn fixed_nodes(&self, plan: &Plan) -> Result<Vec<bool>> {
+        let mut is_fixed = try_filled(false, self.structure.positions())?;
         for position in 0..plan.len() as u32 {
             let node = plan.step(position).node;
             let class = self.state.record_of(node).class;
@@ -85,17 +83,44 @@ impl<F: Function> Graph<F> {
         Ok(is_fixed)
     }
 
+    /// By node: whether it owns its outputs, or passes the handle of an owned output on. Handles belong to this graph.
+    fn nodes_with_handles(&self, plan: &Plan) -> Result<Vec<bool>> {
+        let mut has_handle = try_filled(false, self.structure.positions())?;
+        for position in 0..plan.len() as u32 {
+            let node = plan.step(position).node;
+            let cells = self.structure.node(node);
+            let passes = |output: u32| {
+                let value = self.state.values.output(output);
+                value != Value::default()
+                    && cells.inputs().any(|input| {
+                        let source = self.structure.source(input);
+                        source != NONE
+                            && has_handle[self.structure.writer(source) as usize]
+                            && self.state.values.output(source) == value
+                    })
+            };
+            let owns = (0..cells.output_count).any(|output| self.state.record_of(node).owns(output));
+            has_handle[node as usize] = owns || cells.outputs().any(passes);
+        }
+        Ok(has_handle)
+    }
+
     /// Whether the value of a node is known and can be stored.
     fn is_storable(&self, node: u32) -> bool {
         let flags = self.state.flags(node);
         let cells = self.structure.node(node);
-        let owns = (0..cells.output_count).any(|output| self.state.record_of(node).owns(output));
         let mut readers = cells.outputs().flat_map(|output| self.structure.dependants(output));
         let feeds_back = readers.any(|input| self.structure.kind(input) & FEEDBACK != 0);
-        flags & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE && !cells.is_sink && !owns && !feeds_back
+        flags & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE && !cells.is_sink && !feeds_back
     }
 
-    fn copy_node(&self, graph: &mut Self, node: u32, copy: &mut impl FnMut(&F) -> Result<F>) -> Result<Id> {
+    fn copy_node(
+        &self,
+        graph: &mut Self,
+        node: u32,
+        has_handle: bool,
+        copy: &mut impl FnMut(&F) -> Result<F>,
+    ) -> Result<Id> {
         let cells = self.structure.node(node);
         let record = self.state.record_of(node);
         // The inputs of a user input are its outputs.
@@ -109,8 +134,7 @@ impl<F: Function> Graph<F> {
             let value = match record.class {
                 // It may have been set since it was demanded last.
                 Class::Input => self.state.values.own(cells.first_input + output),
-                // Handles belong to this graph.
-                _ if of_record.is_owned => of_record.initial,
+                _ if has_handle => of_record.initial,
                 _ => self.state.values.output(cells.first_output + output),
             };
             Output { initial: value, ..of_record }
@@ -124,7 +148,7 @@ impl<F: Function> Graph<F> {
             outputs: &outputs,
         };
         let id = graph.add(&options, self.state.function(node).map(copy).transpose()?)?;
-        if outputs.iter().all(|output| !output.is_owned) {
+        if !has_handle {
             // Inputs that hold go on reading the last good value.
             graph.state.change_flags(id.index1 - 1, self.state.flags(node) & HAS_VALUE, 0);
         }
@@ -132,7 +156,7 @@ impl<F: Function> Graph<F> {
     }
 
     /// The value of an input without a link, also if a stored value takes the place of one.
-    fn default_of(&self, input: u32) -> super::Value {
+    fn default_of(&self, input: u32) -> Value {
         let source = self.structure.source(input);
         if source == NONE {
             self.state.values.own(input)

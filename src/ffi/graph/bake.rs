@@ -12,16 +12,17 @@ use crate::graph::sorted_by_origin;
 // == Experimental: Bake ==
 
 /// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
-/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
-/// are copied, and `release` is called for the last copy. On success `*out_graph` is the caller's to destroy.
+/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
+/// sink depends on are removed. The others are copied. Both graphs use the same `user_data`, and `release` is called for
+/// the last copy. On success `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
 ///     hob_graph_get_copy(baked, sink, &sink_in_baked);
 ///
 /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-/// nodes with owned outputs, and sources of feedback links. `keep` are further nodes to keep, such as nodes whose values
-/// are large; they run once. `keep_stride` is sizeof(hob_node_id).
+/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, such as
+/// nodes whose values are large; they run once. `keep_stride` is sizeof(hob_node_id).
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or nodes were edited after it. Threads: shared.
 #[entry(shared, experimental)]
