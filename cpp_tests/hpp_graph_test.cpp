@@ -2,6 +2,7 @@
 #include <hobgoblin/graph.hpp>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -204,4 +205,128 @@ TEST("hpp: a graph is written and loaded, and finds a node that is not pure") {
     }
     ENSURE(is_thrown && shared.use_count() == 3);
     ENSURE(hob::Graph::try_load(json.substr(1), resolve).code() == HOB_RESULT_MALFORMED);
+}
+
+namespace {
+
+/// Counts those that exist.
+struct Sheet {
+    explicit Sheet(int the_number) : number(the_number) { ++live; }
+    Sheet(Sheet&& other) noexcept : number(other.number) { ++live; }
+    Sheet(const Sheet& other) : number(other.number) { ++live; }
+    ~Sheet() { --live; }
+    bool operator==(const Sheet& other) const {
+        if (number == 13 || other.number == 13) throw std::runtime_error("unlucky");
+        return number == other.number;
+    }
+
+    int number;
+    static int live;
+};
+int Sheet::live = 0;
+
+}  // namespace
+
+TEST("hpp: a graph owns the objects of a node, and equal ones count as no change") {
+    {
+        hob::Graph graph;
+        const auto input = graph.add_input("input", hob_value_of_number(4));
+        const auto half = graph.add_object<Sheet>(pure("half", 1), [](hob_node_call& call) {
+            return Sheet(static_cast<int>(call.inputs[0].number) / 2);
+        });
+        const hob_node_input pins[] = {{HOB_NODE_INPUT_LAZY, 0, {{0, 0}}}, {0, 0, {{0, 0}}}};
+        auto options = pure("copy", 0);
+        options.inputs = pins;
+        options.is_sink = true;
+        const auto copy = graph.add_object<Sheet>(options, [](hob_node_call& call) -> std::optional<Sheet> {
+            if (call.inputs[1].number != 0) return std::nullopt;
+            if (call.available != 0) return *hob::object<Sheet>(call.inputs[0]);
+            call.need = 1;
+            return std::nullopt;
+        });
+        graph.connect(input, 0, half, 0);
+        graph.connect(half, 0, copy, 0);
+        const auto summary = graph.evaluate();
+        ENSURE(summary.runs == 3 && summary.requests == 1 && Sheet::live == 2);
+        ENSURE(hob::object<Sheet>(graph.value(copy))->number == 2);
+        const auto before = graph.value(half);
+        graph.set_input(input, 0, hob_value_of_number(5));
+        ENSURE(graph.evaluate().runs == 2 && graph.value(half).pointer == before.pointer && Sheet::live == 2);
+
+        // Another object is another value, wherever it is.
+        graph.set_input(input, 0, hob_value_of_number(6));
+        ENSURE(graph.evaluate().runs == 3 && graph.value(half).words[1] != before.words[1] && Sheet::live == 2);
+        graph.set_input(copy, 1, hob_value_of_number(1));
+        ENSURE(graph.evaluate().broken == 1 && graph.failure(copy).empty() && Sheet::live == 2);
+        graph.set_input(copy, 1, hob_value_of_number(0));
+
+        // A comparison that throws counts as a change.
+        graph.set_input(input, 0, hob_value_of_number(26));
+        bool is_thrown = false;
+        try {
+            graph.evaluate();
+        } catch (const std::runtime_error& error) {
+            is_thrown = std::string(error.what()) == "unlucky";
+        }
+        ENSURE(is_thrown && hob::object<Sheet>(graph.value(copy))->number == 13 && Sheet::live == 2);
+
+        // A baked graph makes objects of its own.
+        graph.set_input(input, 0, hob_value_of_number(8));
+        try {
+            graph.evaluate();
+        } catch (const std::runtime_error&) {
+        }
+        hob::Graph baked = graph.bake();
+        ENSURE(Sheet::live == 2 && baked.evaluate().runs == 2 && Sheet::live == 4);
+        ENSURE(hob::object<Sheet>(baked.value(baked.copy(copy)))->number == 4);
+        graph.disconnect(copy, 0);
+        graph.remove(half);
+        ENSURE(Sheet::live == 3);
+    }
+    ENSURE(Sheet::live == 0);
+}
+
+TEST("hpp: a loaded graph owns objects again") {
+    hob::Graph graph;
+    auto options = pure("sheet", 1);
+    options.is_sink = true;
+    options.type_name = "sheet";
+    const auto make = [](hob_node_call& call) { return Sheet(static_cast<int>(call.inputs[0].number)); };
+    const auto sheet = graph.add_object<Sheet>(options, make);
+    graph.set_input(sheet, 0, hob_value_of_number(3));
+    hob::Graph loaded = hob::Graph::load(graph.save_json(), [&](hob::Graph::Loading& node) {
+        node.set_object<Sheet>(make);
+        return true;
+    });
+    const auto copy = loaded.copy(sheet);
+    ENSURE(loaded.evaluate().runs == 1 && hob::object<Sheet>(loaded.value(copy))->number == 3 && Sheet::live == 1);
+    loaded.remove(copy);
+    ENSURE(Sheet::live == 0);
+}
+
+TEST("hpp: a baked graph keeps the nodes that pass an object on") {
+    auto graph = std::make_unique<hob::Graph>();
+    const auto chosen = graph->add_input("chosen", hob_value_of_number(1));
+    auto options = pure("sheet", 0);
+    options.node_class = HOB_NODE_CLASS_CONSTANT;
+    const auto sheet = graph->add_object<Sheet>(options, [](hob_node_call&) { return Sheet(5); });
+    const auto part = graph->add(pure("switch", 2), [](hob_node_call& call) {
+        if (call.inputs[0].number == 1) call.outputs[0] = call.inputs[1];
+    });
+    auto last = pure("number", 1);
+    last.node_class = HOB_NODE_CLASS_VOLATILE;
+    last.is_sink = true;
+    const auto number = graph->add(last, [](hob_node_call& call) {
+        call.outputs[0].number = hob::object<Sheet>(call.inputs[0])->number;
+    });
+    graph->connect(chosen, 0, part, 0);
+    graph->connect(sheet, 0, part, 1);
+    graph->connect(part, 0, number, 0);
+    graph->evaluate();
+    hob::Graph baked = graph->bake();
+    const auto copy = baked.copy(part);
+    ENSURE(baked.statistics().nodes == 3 && baked.value(copy).pointer == nullptr);
+    graph.reset();
+    ENSURE(Sheet::live == 0 && baked.evaluate().runs == 3 && Sheet::live == 1);
+    ENSURE(baked.value(baked.copy(number)).number == 5 && baked.evaluate().runs == 1);
 }

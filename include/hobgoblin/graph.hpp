@@ -2,8 +2,12 @@
 #ifndef HOBGOBLIN_GRAPH_HPP
 #define HOBGOBLIN_GRAPH_HPP
 
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -30,6 +34,30 @@ struct NodeOptions {
     ArrayView<hob_node_output> outputs;
     bool is_sink = false;
 };
+
+namespace detail {
+
+/// No two objects have the same number, so a new object at the address of a deleted one is another value.
+inline uint64_t next_object_number() noexcept {
+    static std::atomic<uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+template <class T, class = void>
+struct HasEqual : std::false_type {};
+template <class T>
+struct HasEqual<T, std::void_t<decltype(static_cast<bool>(std::declval<const T&>() == std::declval<const T&>()))>>
+    : std::true_type {};
+
+}  // namespace detail
+
+/// The object in an output of Graph::add_object.
+/// NULL: the output has none yet, or the input has no link. It is valid until its node makes the next one: do not keep
+/// it.
+template <class T>
+const T* object(const hob_value& value) noexcept {
+    return static_cast<const T*>(value.pointer);
+}
 
 /// Evaluates only what changed; see hob_graph.
 ///
@@ -66,12 +94,32 @@ public:
     Result<hob_node_id> try_add(const NodeOptions& options, Run run) {
         auto node = std::make_unique<Node<Run>>(Node<Run>{std::move(run), pending_.get()});
         hob_node_desc desc = described(options);
-        desc.evaluate = &Node<Run>::evaluate;
-        desc.user_data = node.get();
-        desc.release = &Node<Run>::release;
+        node->describe(desc);
         hob_node_id id = {0, 0};
         const hob_result code = hob_graph_add_node(capi(), &desc, &id);
         if (code == HOB_RESULT_OK) (void)node.release();  // the graph owns it and calls Node::release
+        return detail::result_of(code, id);
+    }
+    /// Adds a node whose only output is an object of type T, which the graph owns: `run(hob_node_call&)` returns it.
+    ///
+    ///     const auto blurred = graph.add_object<Image>(options, [](hob_node_call& call) {
+    ///         return blur(*hob::object<Image>(call.inputs[0]));
+    ///     });
+    ///
+    /// `run` may return a std::optional<T>. Without a value, the node needs the lazy inputs in `call.need`, or it failed
+    /// if that is 0. If T has an operator==, an equal object counts as no change.
+    template <class T, class Run>
+    Result<hob_node_id> try_add_object(const NodeOptions& options, Run run) {
+        auto node = std::make_unique<Node<Maker<T, Run>>>(
+            Node<Maker<T, Run>>{Maker<T, Run>{std::move(run)}, pending_.get()});
+        const hob_node_output output = Maker<T, Run>::output();
+        hob_node_desc desc = described(options);
+        desc.outputs = &output;
+        desc.output_count = 1;
+        node->describe(desc);
+        hob_node_id id = {0, 0};
+        const hob_result code = hob_graph_add_node(capi(), &desc, &id);
+        if (code == HOB_RESULT_OK) (void)node.release();
         return detail::result_of(code, id);
     }
     /// Adds a node of HOB_NODE_CLASS_INPUT with one output.
@@ -216,10 +264,12 @@ public:
         /// Sets what it runs: as in try_add.
         template <class Run>
         void set(Run run) {
-            auto* node = new Node<Run>{std::move(run), pending_};
-            desc_.evaluate = &Node<Run>::evaluate;
-            desc_.user_data = node;
-            desc_.release = &Node<Run>::release;
+            (new Node<Run>{std::move(run), pending_})->describe(desc_);
+        }
+        /// Sets what it runs: as in try_add_object.
+        template <class T, class Run>
+        void set_object(Run run) {
+            set(Maker<T, Run>{std::move(run)});
         }
 
     private:
@@ -248,6 +298,10 @@ public:
     template <class Run>
     hob_node_id add(const NodeOptions& options, Run run) {
         return try_add(options, std::move(run)).value();
+    }
+    template <class T, class Run>
+    hob_node_id add_object(const NodeOptions& options, Run run) {
+        return try_add_object<T>(options, std::move(run)).value();
     }
     hob_node_id add_input(std::string_view name, const hob_value& value) { return try_add_input(name, value).value(); }
     void remove(hob_node_id node) { try_remove(node).value(); }
@@ -297,11 +351,58 @@ private:
     Graph(hob_graph* graph, std::shared_ptr<detail::SharedPending> pending)
         : pending_(std::move(pending)), graph_(graph) {}
 
+    /// Makes objects of type T, and wraps them into values.
+    template <class T, class Run>
+    struct Maker {
+        using Object = T;
+        Run run;
+
+        static hob_node_output output() noexcept {
+            const hob_cutoff cutoff = detail::HasEqual<T>::value ? HOB_CUTOFF_CALLBACK : HOB_CUTOFF_BYTES;
+            return {cutoff, HOB_NODE_OUTPUT_OWNED, 0, {{0, 0}}};
+        }
+        hob_verdict operator()(hob_node_call& call) {
+            std::optional<T> made = run(call);
+            if (!made) return call.need != 0 ? HOB_VERDICT_NEED : HOB_VERDICT_FAILED;
+            T* const object = new (std::nothrow) T(std::move(*made));
+            if (object == nullptr) {
+                copy_message(call, "out of memory");
+                return HOB_VERDICT_FAILED;
+            }
+            call.outputs[0] = hob_value_of_pointer(object);
+            call.outputs[0].words[1] = detail::next_object_number();
+            return HOB_VERDICT_DONE;
+        }
+    };
+    template <class Run>
+    struct IsMaker : std::false_type {};
+    template <class T, class Run>
+    struct IsMaker<Maker<T, Run>> : std::true_type {};
+
     template <class Run>
     struct Node {
         Run run;
         detail::SharedPending* pending;
 
+        void describe(hob_node_desc& desc) noexcept {
+            desc.evaluate = &Node::evaluate;
+            desc.user_data = this;
+            desc.release = &Node::release;
+            if constexpr (IsMaker<Run>::value) {
+                desc.release_value = &Node::release_object;
+                if constexpr (detail::HasEqual<typename Run::Object>::value) desc.is_equal = &Node::is_equal;
+            }
+        }
+        static void release_object(void*, uint32_t, const hob_value* value) noexcept {
+            delete object<typename Run::Object>(*value);
+        }
+        static uint32_t is_equal(void* self, uint32_t, const hob_value* old_value, const hob_value* new_value) noexcept {
+            using Object = typename Run::Object;
+            bool answer = false;
+            static_cast<Node*>(self)->pending->guard(
+                [&] { answer = *object<Object>(*old_value) == *object<Object>(*new_value); });
+            return answer ? 1 : 0;
+        }
         static hob_verdict evaluate(void* self, hob_node_call* call) noexcept {
             Node& node = *static_cast<Node*>(self);
             hob_verdict verdict = HOB_VERDICT_FAILED;
@@ -342,16 +443,19 @@ private:
         try {
             return call(run, node_call);
         } catch (const std::exception& exception) {
-            const std::string_view what = exception.what();
-            const std::size_t most = node_call.message_capacity - 1;
-            const std::size_t size = what.size() < most ? what.size() : most;
-            if (size > 0) std::memcpy(node_call.message, what.data(), size);
-            node_call.message[size] = '\0';
+            copy_message(node_call, exception.what());
             throw;
         }
 #else
         return call(run, node_call);
 #endif
+    }
+
+    static void copy_message(hob_node_call& call, std::string_view message) noexcept {
+        const std::size_t most = call.message_capacity - 1;
+        const std::size_t size = message.size() < most ? message.size() : most;
+        if (size > 0) std::memcpy(call.message, message.data(), size);
+        call.message[size] = '\0';
     }
 
     static hob_node_desc described(const NodeOptions& options) noexcept {
