@@ -127,7 +127,8 @@ void print_baked(const std::vector<Row>& rows, const std::vector<Frame>& frames,
         runs += frame.runs;
         baked_runs += frame.baked_runs;
     }
-    std::printf("\nbaking stored the values of %s, and removed these nodes; no sink depends on %s\n", stored.c_str(), unused.c_str());
+    std::printf("\nbaking removed these nodes and stored their values: %s\nand removed these, which no sink depends on: %s\n",
+                stored.c_str(), unused.c_str());
     std::printf("a first frame takes %zu evaluations instead of %zu; the %zu frames after it take %zu, and %zu without "
                 "baking\n",
                 static_cast<std::size_t>(show.baked_first_runs()), static_cast<std::size_t>(show.whole_first_runs()),
