@@ -4,6 +4,9 @@
 //! inputs that they had before; their outputs must be those from before. This finds hidden time, hidden state, and hidden
 //! links, which are reads of another node without an input.
 //!
+//! A pointer among the inputs may be invalid some frames later. So a node with an input that may be one runs again only
+//! while all its inputs still have those values.
+//!
 //! Every node is sampled in turn, and run again at several distances, so that something hidden with a period is found as
 //! well. Extra runs are a share of all runs, at most.
 
@@ -23,6 +26,9 @@ const SAMPLES: usize = 256;
 const MOST_PINS: usize = 32;
 /// Nodes that are looked at for one sample.
 const MOST_ATTEMPTS: u32 = 64;
+/// Words that may be pointers. Those of usual numbers in floating point are larger.
+const LEAST_POINTER: u64 = 1 << 12;
+const MOST_POINTER: u64 = (1 << 56) - 1;
 /// Findings that are kept.
 const FINDINGS: usize = 64;
 
@@ -68,13 +74,18 @@ pub struct Audit {
 }
 
 impl<F: Function> Graph<F> {
-    /// Start or stop the audit. `share`: extra runs per run, above 0 and at most 1; 0 stops it.
+    /// Start or stop the audit. `share`: extra runs per run, above 0 and at most 1; 0 stops it. A start forgets findings.
     pub fn set_audit(&mut self, share: f64) -> Result<()> {
         if !(0.0..=1.0).contains(&share) {
             return Err(error!(InvalidArgument, "an audit's share is {share}: it must be 0 to 1"));
         }
-        self.audit = None;
-        if share > 0.0 {
+        if share == 0.0 {
+            // What it has found can still be read.
+            if let Some(audit) = &mut self.audit {
+                audit.share = 0.0;
+                audit.samples.iter_mut().for_each(|sample| sample.looks = 0);
+            }
+        } else {
             let mut samples = Vec::new();
             samples.try_reserve_exact(SAMPLES)?;
             for _ in 0..SAMPLES {
@@ -102,7 +113,7 @@ impl<F: Function> Graph<F> {
 
     /// After a complete evaluation that ran some nodes: repeats runs that are due, and samples others.
     pub(super) fn go_on_with_audit(&mut self, evaluated: u64) {
-        let Some(mut audit) = self.audit.take() else { return };
+        let Some(mut audit) = self.audit.take_if(|audit| audit.share > 0.0) else { return };
         let allowed = evaluated as f64 * audit.share;
         audit.credit = (audit.credit + allowed).min(SAMPLES as f64);
         audit.starts = (audit.starts + allowed / LOOKS.len() as f64).min(SAMPLES as f64);
@@ -170,8 +181,13 @@ impl<F: Function> Graph<F> {
             sample.looks = 0;
             return;
         };
-        if sample.inputs.len() != self.structure.node(position as u32).input_count as usize {
+        let cells = self.structure.node(position as u32);
+        let reads = cells.inputs().map(|input| self.state.values.read(self.structure.read_by(input)));
+        if sample.inputs.len() != cells.input_count as usize {
             sample.looks = 0;
+            return;
+        }
+        if sample.inputs.iter().any(may_point) && !reads.eq(sample.inputs.iter().copied()) {
             return;
         }
         let Some((output, after)) =
@@ -193,6 +209,11 @@ impl<F: Function> Graph<F> {
     }
 }
 
+/// Whether a value may have a pointer, or a number of a table of pointers.
+fn may_point(value: &Value) -> bool {
+    value.0.iter().any(|&word| (LEAST_POINTER..=MOST_POINTER).contains(&word))
+}
+
 impl Sample {
     fn is_due(&self, evaluation: u32) -> bool {
         self.looks > 0 && evaluation >= self.evaluation + LOOKS[LOOKS.len() - self.looks]
@@ -204,6 +225,16 @@ impl Sample {
 }
 
 impl Audit {
+    /// Forgets the samples of a node that was changed.
+    pub fn forget_samples(&mut self, position: u32) {
+        self.samples.iter_mut().filter(|sample| sample.is_of(position)).for_each(|sample| sample.looks = 0);
+    }
+
+    /// Forgets a node that was removed.
+    pub fn forget(&mut self, node: Id) {
+        self.findings.retain(|finding| finding.node != node);
+    }
+
     pub fn memory_used(&self) -> usize {
         SAMPLES * (size_of::<Sample>() + 2 * MOST_PINS * size_of::<Value>()) + FINDINGS * size_of::<Finding>()
     }

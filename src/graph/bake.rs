@@ -30,13 +30,21 @@ impl<F: Function> Graph<F> {
     ///
     /// A node whose inputs cannot change is removed, and its value is stored where it was read. Sinks, volatile nodes,
     /// effects and sources of feedback links are kept. So are nodes that failed or have not run yet, nodes with owned
-    /// outputs, nodes that pass such a handle on, and nodes for which `keep` is true. A pure node that is kept runs once. This graph must be up to date. `copy`
+    /// outputs, nodes that pass such a handle on, and nodes for which `keep` is true, with all that they depend on. A pure
+    /// node that is kept runs once. This graph must be up to date. `copy`
     /// makes the functions of nodes that are kept.
     pub fn bake(&self, keep: impl Fn(Id) -> bool, mut copy: impl FnMut(&F) -> Result<F>) -> Result<Baked<F>> {
-        if self.is_within_frame || !self.is_settled {
+        if self.is_within_frame || !self.is_settled || self.marks.has_touched() {
             return Err(error!(InvalidArgument, "the graph is not up to date: evaluate it before it is baked"));
         }
-        let made = Made::new(&self.structure, &|| false)?;
+        // Nodes to keep are wanted like sinks.
+        let mut wanted = self.structure.try_clone()?;
+        for (position, ()) in self.nodes.iter() {
+            if keep(self.nodes.id_at(position)) {
+                wanted.set_sink(position as u32, true);
+            }
+        }
+        let made = Made::new(&wanted, &|| false)?;
         let plan = &made.plan;
         let (is_fixed, has_handle) = (self.fixed_nodes(plan)?, self.nodes_with_handles(plan)?);
         let is_stored = |node: u32| {
@@ -134,6 +142,8 @@ impl<F: Function> Graph<F> {
             let value = match record.class {
                 // It may have been set since it was demanded last.
                 Class::Input => self.state.values.own(cells.first_input + output),
+                // Handles belong to this graph, the first one included.
+                _ if of_record.is_owned => Value::default(),
                 _ if has_handle => of_record.initial,
                 _ => self.state.values.output(cells.first_output + output),
             };

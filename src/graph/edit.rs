@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::node::{Class, Function, MAX_LAZY_INPUT, MAX_PINS, NodeOptions};
+use super::node::{Class, Function, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output};
 use super::rebuild::Edit;
 use super::state::{RELEASED, State};
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
-use super::value::Value;
+use super::value::{Cutoff, Value};
 use super::{Feedback, Graph, no_pin, nth};
 use crate::base::{Error, Id, Result, Text, error};
 
@@ -65,6 +65,13 @@ impl<F: Function> Graph<F> {
         if (options.class == Class::Input) == has_function {
             return Err(error!(InvalidArgument, "a node has a function, unless its class is input"));
         }
+        let is_owned_or_compared = |output: &Output| output.is_owned || output.cutoff == Cutoff::Callback;
+        if options.class == Class::Input && options.outputs.iter().any(is_owned_or_compared) {
+            return Err(error!(
+                InvalidArgument,
+                "outputs of a node of class input are neither owned nor compared by a callback"
+            ));
+        }
         if options.class == Class::Input && inputs > 0 {
             return Err(error!(InvalidArgument, "a node of class input has outputs only: set them with set_input"));
         }
@@ -111,6 +118,9 @@ impl<F: Function> Graph<F> {
         self.structure.remove(position);
         self.log(Edit::Remove { node: position });
         self.threads.forget(position);
+        if let Some(audit) = &mut self.audit {
+            audit.forget(node);
+        }
         for (list, _) in
             [(&mut self.sinks, cells.is_sink), (&mut self.volatile, is_volatile)].into_iter().filter(|(_, has)| *has)
         {
@@ -217,6 +227,9 @@ impl<F: Function> Graph<F> {
     /// Make a node run again when it is demanded.
     pub fn invalidate(&mut self, node: Id) -> Result<()> {
         let position = self.position(node)?;
+        if let Some(audit) = &mut self.audit {
+            audit.forget_samples(position);
+        }
         self.marks.touch(&self.state, position);
         Ok(())
     }

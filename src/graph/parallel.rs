@@ -163,7 +163,8 @@ impl<F: Function> Work<'_, F> {
             }
             at = position + 1;
         }
-        let is_done = if known < threads.least_level_ns || threads.level.len() < 2 {
+        let is_alone = executor.max_concurrency() < 2 || threads.level.len() < 2;
+        let is_done = if known < threads.least_level_ns || is_alone {
             self.run_here(plan, bits, threads)
         } else {
             self.run_blocks(plan, bits, threads, executor)

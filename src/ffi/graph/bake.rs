@@ -13,18 +13,20 @@ use crate::graph::sorted_by_origin;
 
 /// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
 /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
-/// sink depends on are removed. The others are copied. Both graphs use the same `user_data`, and `release` is called for
-/// the last copy. On success `*out_graph` is the caller's to destroy.
+/// sink depends on are removed. The others are copied. Both graphs use the same `user_data`, perhaps at the same time, and
+/// `release` is called for the last copy. On success `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
 ///     hob_graph_get_copy(baked, sink, &sink_in_baked);
 ///
 /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, such as
-/// nodes whose values are large; they run once. `keep_stride` is sizeof(hob_node_id).
+/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, with all that
+/// they depend on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id). Feedback
+/// links go on with their values; the last good value of an owned output is not copied.
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or nodes were edited after it. Threads: shared.
+/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after it.
+/// HOB_RESULT_NOT_FOUND: a node of `keep` does not exist. Threads: shared.
 #[entry(shared, experimental)]
 #[must_use]
 pub extern "C" fn hob_graph_bake(
@@ -34,6 +36,9 @@ pub extern "C" fn hob_graph_bake(
     keep_count: usize,
     out_graph: *mut *mut hob_graph,
 ) -> hob_result {
+    for id in keep.iter() {
+        graph.graph.runs(id.into())?;
+    }
     let kept = sorted_by_origin(&try_collect(keep.iter().map(|id| (id.into(), Id::default())))?)?;
     let calls = Shared::try_new(Calls::default())?;
     let is_kept = |id: Id| {
@@ -47,7 +52,7 @@ pub extern "C" fn hob_graph_bake(
 
 /// Gets the node that was made of another graph's node, by hob_graph_bake or hob_graph_load.
 /// `original` is the node's id in the graph that was baked or saved. HOB_RESULT_NOT_FOUND: there is no such node, for
-/// instance because baking removed it. Threads: shared.
+/// instance because baking removed it, or the copy was removed. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_graph_get_copy(
     graph: *const hob_graph,
@@ -55,9 +60,8 @@ pub extern "C" fn hob_graph_get_copy(
     out_node: *mut hob_node_id,
 ) -> hob_result {
     let found = graph.origins.binary_search_by_key(&original.index1, |(origin, _)| origin.index1);
-    // An id in a text has no generation.
-    let is_same = |origin: Id| origin.generation == original.generation || origin.generation == u32::MAX;
-    let copy = found.ok().map(|at| graph.origins[at]).filter(|(origin, _)| is_same(*origin));
+    let exists = |(origin, copy): &(Id, Id)| *origin == original.into() && graph.graph.runs(*copy).is_ok();
+    let copy = found.ok().map(|at| graph.origins[at]).filter(exists);
     let copy = copy.ok_or_else(|| error!(NotFound, "no node of this graph was made of node {}", original.index1))?;
     out_node.write(copy.1.into());
     Ok(())
