@@ -134,8 +134,7 @@ typedef enum hob_verdict {
 
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
 /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
-/// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
-/// before it, but addresses are used again: count up words[1] beside a pointer.
+/// is not all zero.
 #define HOB_NODE_OUTPUT_OWNED 1
 
 /// hob_node_desc.flags: the node is a sink.
@@ -578,32 +577,35 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_findings(
 // ---- Experimental: Bake ----------------------------------------------------------------------------------------------
 
 /// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
-/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
-/// sink depends on are removed. The others are copied. Both graphs use the same `user_data`, and `release` is called for
-/// the last copy. On success `*out_graph` is the caller's to destroy.
+/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
+/// are copied, and `release` is called for the last copy. Both graphs may run `evaluate` of one node at the same time. On
+/// success `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
 ///     hob_graph_get_copy(baked, sink, &sink_in_baked);
 ///
 /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, such as
-/// nodes whose values are large; they run once. `keep_stride` is sizeof(hob_node_id).
+/// nodes with owned outputs, and sources of feedback links. `keep` are further nodes to keep, with all that they depend
+/// on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id). Feedback links go on
+/// with their values; the last good value of an owned output is not copied.
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or nodes were edited after it. Threads: shared.
+/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after it.
+/// HOB_RESULT_NOT_FOUND: a node of `keep` does not exist. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_bake(
     const hob_graph *graph, const hob_node_id *keep, size_t keep_stride, size_t keep_count, hob_graph **out_graph);
 
 /// Gets the node that was made of another graph's node, by hob_graph_bake or hob_graph_load.
 /// `original` is the node's id in the graph that was baked or saved. HOB_RESULT_NOT_FOUND: there is no such node, for
-/// instance because baking removed it. Threads: shared.
+/// instance because baking removed it, or the copy was removed. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_copy(const hob_graph *graph, hob_node_id original, hob_node_id *out_node);
 
 // ---- Experimental: Graphs as text ------------------------------------------------------------------------------------
 
 /// Saves nodes and links as JSON, without a NUL.
-/// For hob_graph_load and for tools. Functions are named by hob_node_desc.type_name. The values of outputs and the counts
-/// are not saved; values of inputs without a link are, pointers in them as numbers.
+/// For hob_graph_load and for tools. Functions are named by hob_node_desc.type_name. Saved values are those of
+/// HOB_NODE_CLASS_INPUT and of inputs without a link, pointers in them as numbers. Other values of outputs, those of
+/// feedback links, and counts are not saved.
 ///
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
@@ -619,9 +621,9 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_save_dot(
 
 /// Makes a graph of the JSON of hob_graph_save_json.
 /// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc` has
-/// its class, names, flags and numbers of pins; set `evaluate`, and the other callbacks and `user_data` if it needs
-/// them. Return 1, or 0 if the type is unknown. On success `*out_graph` is the caller's to destroy, and
-/// hob_graph_get_copy gets the nodes by their old ids.
+/// its class, names, flags and pins; set `evaluate`, and the other callbacks and `user_data` if it needs them. Other
+/// changes of `desc` are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is unknown.
+/// On success `*out_graph` is the caller's to destroy, and hob_graph_get_copy gets the nodes by their old ids.
 ///
 ///     /* uint32_t resolve(void *types, uint32_t id, hob_node_desc *desc) {
 ///            desc->evaluate = find(types, desc->type_name);
@@ -629,8 +631,10 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_save_dot(
 ///        } */
 ///     if (hob_graph_load(text, size, resolve, types, &graph) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// `user_data` of a resolved node is released if loading fails later. HOB_RESULT_NOT_FOUND: `resolve` returned 0.
-/// HOB_RESULT_MALFORMED: the text is no such JSON, or has a link that the graph refuses; hob_last_error names the line.
+/// Values in a text from elsewhere may be anything: do not use them as pointers. If loading fails after `resolve` returned
+/// 1, `user_data` is released. HOB_RESULT_NOT_FOUND: `resolve` returned 0. HOB_RESULT_INVALID_ARGUMENT: it left out a
+/// callback. HOB_RESULT_MALFORMED: the text is no such JSON, or has a node or a link that the graph refuses;
+/// hob_last_error names the line.
 /// Threads: any. Callbacks: `resolve`, and `release` after a failure, inside this call.
 HOB_EXPERIMENTAL_API hob_result hob_graph_load(
     const void *json, size_t size, uint32_t (*resolve)(void *user_data, uint32_t id, hob_node_desc *desc),

@@ -264,7 +264,9 @@ public:
         /// Sets what it runs: as in try_add.
         template <class Run>
         void set(Run run) {
-            (new Node<Run>{std::move(run), pending_})->describe(desc_);
+            auto* node = new Node<Run>{std::move(run), pending_};
+            if (desc_.release != nullptr) desc_.release(desc_.user_data);  // of an earlier call
+            node->describe(desc_);
         }
         /// Sets what it runs: as in try_add_object.
         template <class T, class Run>

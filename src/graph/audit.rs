@@ -80,7 +80,7 @@ impl<F: Function> Graph<F> {
             return Err(error!(InvalidArgument, "an audit's share is {share}: it must be 0 to 1"));
         }
         if share == 0.0 {
-            // What it has found can still be read.
+            // Its findings can still be read.
             if let Some(audit) = &mut self.audit {
                 audit.share = 0.0;
                 audit.samples.iter_mut().for_each(|sample| sample.looks = 0);

@@ -4,18 +4,18 @@
 //! type, and loading asks the host for the function of each node. Ids in the text are those of the graph that was
 //! written; values are two words in hexadecimal digits, and 0 is omitted.
 //!
-//! Loading takes keys in any order. A key that it does not know is an error, and so is a link that the graph refuses:
-//! nothing is loaded then. Memory is proportional to the text.
+//! Loading takes keys in any order, each once. A key that it does not know is an error, and so is a node or a link that the
+//! graph refuses: nothing is loaded then. Memory is proportional to the text.
 
 use std::fmt::{self, Write};
 
 use super::Graph;
 use super::bake::sorted_by_origin;
-use super::node::{Class, Function, Input, NodeOptions, Output};
+use super::node::{Class, Function, Input, MAX_PINS, NodeOptions, Output};
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
 use super::value::{Cutoff, Value};
 use crate::base::json::{Reader, Room, Size, write_string};
-use crate::base::{Id, Number, Result, error, try_push};
+use crate::base::{Code, Error, Id, Number, Result, Text, error, try_push};
 
 const FORMAT: &str = "graph JSON";
 /// The version of the format.
@@ -32,8 +32,7 @@ const CLASSES: [(Class, &str); 5] = [
 pub struct Loaded<F: Function> {
     /// The graph.
     pub graph: Graph<F>,
-    /// The id in the text and the id in the graph of each node, by the former. An id in a text has the generation
-    /// [`u32::MAX`].
+    /// The id in the text and the id in the graph of each node, by the former.
     pub nodes: Vec<(Id, Id)>,
 }
 
@@ -99,7 +98,11 @@ impl<F: Function> Graph<F> {
 
     fn write_node(&self, position: u32, out: &mut dyn Write) -> fmt::Result {
         let (pins, record) = (self.structure.node(position), self.state.record_of(position));
-        write!(out, "{{\"id\": {}", position + 1)?;
+        let Id { index1, generation } = self.nodes.id_at(position as usize);
+        write!(out, "{{\"id\": {index1}")?;
+        if generation != 0 {
+            write!(out, ", \"generation\": {generation}")?;
+        }
         for (key, text) in [("name", &record.name), ("type", &record.kind)] {
             if !text.is_empty() {
                 write!(out, ", \"{key}\": ")?;
@@ -202,7 +205,7 @@ impl<F: Function> Graph<F> {
         let end = reader.position();
         loaded.sort_nodes(&reader, end)?;
         if !has_version {
-            return Err(error!(Malformed, "{FORMAT}: \"hobgoblin_graph\": 1 must come first; nothing was loaded"));
+            return Err(reader.refuse(end, "\"hobgoblin_graph\": 1, which must come first", "none"));
         }
         Ok(loaded)
     }
@@ -227,12 +230,13 @@ impl<F: Function> Loaded<F> {
         function: &mut impl FnMut(&NodeText<'_>) -> Result<F>,
     ) -> Result<()> {
         let start = reader.position();
-        let (mut id, mut class, mut is_sink) = (None, Class::Volatile, false);
+        let (mut id, mut generation, mut class, mut is_sink) = (None, 0, Class::Volatile, false);
         let (mut name, mut kind) = (String::new(), String::new());
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         object(reader, &mut |reader, key, at| {
             match key {
-                "id" => id = Some(whole(reader, "the id")?),
+                "id" => id = Some(whole(reader, "the id")?).filter(|&id| id != 0),
+                "generation" => generation = whole(reader, "the generation")?,
                 "name" => name = reader.string("a name")?,
                 "type" => kind = reader.string("a type")?,
                 "class" => {
@@ -242,20 +246,20 @@ impl<F: Function> Loaded<F> {
                     class = known.ok_or_else(|| reader.refuse(at, wanted, "another class"))?.0;
                 }
                 "sink" => is_sink = reader.boolean("whether it is a sink")?,
-                "inputs" => list(reader, &mut |reader| try_push(&mut inputs, read_input(reader)?))?,
-                "outputs" => list(reader, &mut |reader| try_push(&mut outputs, read_output(reader)?))?,
+                "inputs" => list(reader, &mut |reader| push_pin(reader, &mut inputs, read_input))?,
+                "outputs" => list(reader, &mut |reader| push_pin(reader, &mut outputs, read_output))?,
                 _ => return Ok(false),
             }
             Ok(true)
         })?;
-        let id = id.ok_or_else(|| reader.refuse(start, "a node with an \"id\"", "a node without one"))?;
+        let id = id.ok_or_else(|| reader.refuse(start, "a node with an \"id\" from 1 on", "a node without one"))?;
         let options = NodeOptions { name: &name, kind: &kind, class, is_sink, inputs: &inputs, outputs: &outputs };
         let function = match class {
             Class::Input => None,
             _ => Some(function(&NodeText { id, options: &options })?),
         };
-        let node = self.graph.add(&options, function)?;
-        try_push(&mut self.nodes, (Id { index1: id, generation: u32::MAX }, node))
+        let node = self.graph.add(&options, function).map_err(|why| refused(reader, start, why))?;
+        try_push(&mut self.nodes, (Id { index1: id, generation }, node))
     }
 
     fn read_link(&mut self, reader: &mut Reader<'_>) -> Result<()> {
@@ -283,11 +287,26 @@ impl<F: Function> Loaded<F> {
         } else {
             self.graph.connect(from, output as usize, to, input as usize)
         };
-        outcome.map_err(|why| {
-            let (line, column) = reader.place(start);
-            error!(Malformed, "{FORMAT}, line {line} column {column}: {why}; nothing was loaded")
-        })
+        outcome.map_err(|why| refused(reader, start, why))
     }
+}
+
+/// An error of the graph as one of the text, which begins there. Without memory it stays as it is.
+fn refused(reader: &Reader<'_>, start: usize, why: Error) -> Error {
+    if why.code() == Code::OutOfMemory {
+        return why;
+    }
+    let (line, column) = reader.place(start);
+    error!(Malformed, "{FORMAT}, line {line} column {column}: {why}; nothing was loaded")
+}
+
+fn push_pin<T>(reader: &mut Reader<'_>, pins: &mut Vec<T>, read: impl Fn(&mut Reader<'_>) -> Result<T>) -> Result<()> {
+    if pins.len() == MAX_PINS {
+        let at = reader.position();
+        return Err(reader.refuse(at, format_args!("at most {MAX_PINS} pins"), "one more"));
+    }
+    let pin = read(reader)?;
+    Ok(try_push(pins, pin)?)
 }
 
 fn read_input(reader: &mut Reader<'_>) -> Result<Input> {
@@ -305,6 +324,7 @@ fn read_input(reader: &mut Reader<'_>) -> Result<Input> {
 }
 
 fn read_output(reader: &mut Reader<'_>) -> Result<Output> {
+    let start = reader.position();
     let mut output = Output::default();
     let mut epsilon = 0.0;
     object(reader, &mut |reader, key, at| {
@@ -329,6 +349,13 @@ fn read_output(reader: &mut Reader<'_>) -> Result<Output> {
         }
         Ok(true)
     })?;
+    if output.is_owned && output.initial != Value::default() {
+        return Err(reader.refuse(
+            start,
+            "an owned output without a value",
+            "one whose value is a handle of another process",
+        ));
+    }
     if let Cutoff::Epsilon(of_output) = &mut output.cutoff {
         *of_output = epsilon;
     }
@@ -357,13 +384,19 @@ fn whole(reader: &mut Reader<'_>, name: &str) -> Result<u32> {
 fn object(reader: &mut Reader<'_>, member: &mut dyn FnMut(&mut Reader<'_>, &str, usize) -> Result<bool>) -> Result<()> {
     reader.take(b'{', "'{'")?;
     let mut is_first = true;
+    // Known keys are short and few.
+    let mut seen: Text<256> = Text::EMPTY;
     while reader.another(b'}', is_first, "',' or '}'")? {
         let at = reader.position();
         let key = reader.string("a key")?;
+        if seen.as_str().split(' ').any(|other| other == key) {
+            return Err(reader.refuse(at, "each key once", format_args!("{key:?} again")));
+        }
         reader.take(b':', "':' after the key")?;
         if !member(reader, &key, at)? {
             return Err(reader.refuse(at, "a known key", format_args!("{key:?}")));
         }
+        let _ = write!(seen, "{key} ");
         is_first = false;
     }
     Ok(())

@@ -6,20 +6,22 @@ use hobgoblin_macros::entry;
 
 use super::create::{GraphCell, hob_graph};
 use super::host_node::{Calls, HostNode};
-use super::node::{HOB_NODE_SINK, hob_node_class, hob_node_desc};
+use super::node::{HOB_NODE_SINK, hob_node_class, hob_node_desc, hob_node_input, hob_node_output};
 use super::value::hob_node_id;
-use crate::base::{Result, Shared, error};
+use crate::base::{Result, Shared, error, try_collect};
 use crate::ffi::base::guard::call_host;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::text::hob_str;
+use crate::ffi::base::user_data::UserData;
 use crate::graph::{Class, Cutoff, Graph, NodeText};
 
 // == Experimental: Graphs as text ==
 
 /// Saves nodes and links as JSON, without a NUL.
-/// For hob_graph_load and for tools. Functions are named by hob_node_desc.type_name. The values of outputs and the counts
-/// are not saved; values of inputs without a link are, pointers in them as numbers.
+/// For hob_graph_load and for tools. Functions are named by hob_node_desc.type_name. Saved values are those of
+/// HOB_NODE_CLASS_INPUT and of inputs without a link, pointers in them as numbers. Other values of outputs, those of
+/// feedback links, and counts are not saved.
 ///
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
@@ -49,9 +51,10 @@ pub extern "C" fn hob_graph_save_dot(
 
 /// Makes a graph of the JSON of hob_graph_save_json.
 /// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc` has
-/// its class, names, flags and numbers of pins; set `evaluate`, and the other callbacks and `user_data` if it needs
-/// them. Return 1, or 0 if the type is unknown. On success `*out_graph` is the caller's to destroy, and
-/// hob_graph_get_copy gets the nodes by their old ids.
+/// its class, names, flags and pins; set `evaluate`, and the other callbacks and `user_data` if it needs them. Other
+/// changes of `desc` are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is unknown.
+///
+/// On success `*out_graph` is the caller's to destroy, and hob_graph_get_copy gets the nodes by their old ids.
 ///
 ///     /* uint32_t resolve(void *types, uint32_t id, hob_node_desc *desc) {
 ///            desc->evaluate = find(types, desc->type_name);
@@ -59,8 +62,10 @@ pub extern "C" fn hob_graph_save_dot(
 ///        } */
 ///     if (hob_graph_load(text, size, resolve, types, &graph) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// `user_data` of a resolved node is released if loading fails later. HOB_RESULT_NOT_FOUND: `resolve` returned 0.
-/// HOB_RESULT_MALFORMED: the text is no such JSON, or has a link that the graph refuses; hob_last_error names the line.
+/// Values in a text from elsewhere may be anything: do not use them as pointers. If loading fails after `resolve` returned
+/// 1, `user_data` is released. HOB_RESULT_NOT_FOUND: `resolve` returned 0. HOB_RESULT_INVALID_ARGUMENT: it left out a
+/// callback. HOB_RESULT_MALFORMED: the text is no such JSON, or has a node or a link that the graph refuses;
+/// hob_last_error names the line.
 /// Threads: any. Callbacks: `resolve`, and `release` after a failure, inside this call.
 #[entry(any, experimental)]
 #[must_use]
@@ -74,7 +79,10 @@ pub extern "C" fn hob_graph_load(
     let resolve = resolve.ok_or_else(|| error!(InvalidArgument, "resolve is NULL: pass a function"))?;
     let calls = Shared::try_new(Calls::default())?;
     let loaded = Graph::load(json, |node| {
-        let mut desc = described(node);
+        let options = node.options;
+        let inputs = try_collect(options.inputs.iter().map(hob_node_input::from))?;
+        let outputs = try_collect(options.outputs.iter().map(hob_node_output::from))?;
+        let mut desc = described(node, &inputs, &outputs);
         if call_host(|| resolve(user_data, node.id, &raw mut desc)) == 0 {
             let (id, kind) = (node.id, node.options.kind);
             return Err(error!(NotFound, "resolve returned 0 for node {id}, of type {kind:?}"));
@@ -122,7 +130,7 @@ pub extern "C" fn hob_graph_get_emitted_nodes(
 }
 
 /// A node, as `resolve` gets it.
-fn described(node: &NodeText<'_>) -> hob_node_desc {
+fn described(node: &NodeText<'_>, inputs: &[hob_node_input], outputs: &[hob_node_output]) -> hob_node_desc {
     let options = node.options;
     hob_node_desc {
         node_class: match options.class {
@@ -134,8 +142,12 @@ fn described(node: &NodeText<'_>) -> hob_node_desc {
         },
         name: hob_str::from(options.name),
         type_name: hob_str::from(options.kind),
-        input_count: options.inputs.len(),
-        output_count: options.outputs.len(),
+        inputs: inputs.as_ptr(),
+        input_stride: size_of::<hob_node_input>(),
+        input_count: inputs.len(),
+        outputs: outputs.as_ptr(),
+        output_stride: size_of::<hob_node_output>(),
+        output_count: outputs.len(),
         flags: if options.is_sink { HOB_NODE_SINK } else { 0 },
         ..hob_node_desc::defaults()
     }
@@ -143,13 +155,13 @@ fn described(node: &NodeText<'_>) -> hob_node_desc {
 
 /// The node with the callbacks of `resolve`.
 fn resolved(node: &NodeText<'_>, desc: &hob_node_desc, calls: &Shared<Calls>) -> Result<HostNode> {
+    // Released if the node is refused.
+    let owned = UserData::owned(desc.user_data, desc.release);
     let refused = |missing: &str| {
         let id = node.id;
         Err(error!(InvalidArgument, "resolve has set no {missing} for node {id}: it needs one"))
     };
     let Some(evaluate) = desc.evaluate else { return refused("evaluate") };
-    let (host_node, owner) = HostNode::new(desc, evaluate, calls)?;
-    owner.iter().for_each(|owner| owner.own());
     let outputs = node.options.outputs;
     if desc.release_value.is_none() && outputs.iter().any(|output| output.is_owned) {
         return refused("release_value");
@@ -157,5 +169,8 @@ fn resolved(node: &NodeText<'_>, desc: &hob_node_desc, calls: &Shared<Calls>) ->
     if desc.is_equal.is_none() && outputs.iter().any(|output| output.cutoff == Cutoff::Callback) {
         return refused("is_equal");
     }
+    let (host_node, owner) = HostNode::new(desc, evaluate, calls)?;
+    owner.iter().for_each(|owner| owner.own());
+    std::mem::forget(owned);
     Ok(host_node)
 }

@@ -184,6 +184,27 @@ pub struct hob_node_desc {
     pub reserved: u32,
 }
 
+impl From<&Input> for hob_node_input {
+    fn from(pin: &Input) -> Self {
+        let (lazy, hold) = (u32::from(pin.lazy) * HOB_NODE_INPUT_LAZY, u32::from(pin.hold) * HOB_NODE_INPUT_HOLD);
+        Self { flags: lazy | hold, reserved: 0, value: pin.default.into() }
+    }
+}
+
+impl From<&Output> for hob_node_output {
+    fn from(pin: &Output) -> Self {
+        let (cutoff, epsilon) = match pin.cutoff {
+            Cutoff::Bytes => (hob_cutoff::Bytes, 0.0),
+            Cutoff::Generation => (hob_cutoff::Generation, 0.0),
+            Cutoff::Epsilon(epsilon) => (hob_cutoff::Epsilon, epsilon),
+            Cutoff::Callback => (hob_cutoff::Callback, 0.0),
+            Cutoff::Never => (hob_cutoff::Never, 0.0),
+        };
+        let flags = u32::from(pin.is_owned) * HOB_NODE_OUTPUT_OWNED;
+        Self { cutoff, flags, epsilon, value: pin.initial.into() }
+    }
+}
+
 impl hob_node_class {
     pub fn class(self) -> Result<Class> {
         Ok(match self.check("hob_node_desc.node_class")? {
