@@ -111,6 +111,28 @@ pub fn sort_numbers(list: &mut [u32], compare: &mut dyn FnMut(u32, u32) -> Order
     list.sort_unstable_by(|&one, &other| compare(one, other));
 }
 
+/// Sort a list for which nobody waits. It takes about three times as long as the standard sort, and 300 bytes of code for
+/// each type instead of 7 KB.
+pub fn sort_slowly<T>(list: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
+    // Heapsort.
+    let mut sift = |list: &mut [T], mut root: usize| loop {
+        let mut child = 2 * root + 1;
+        if child + 1 < list.len() && compare(&list[child], &list[child + 1]).is_lt() {
+            child += 1;
+        }
+        if child >= list.len() || compare(&list[root], &list[child]).is_ge() {
+            break;
+        }
+        list.swap(root, child);
+        root = child;
+    };
+    (0..list.len() / 2).rev().for_each(|root| sift(list, root));
+    for end in (1..list.len()).rev() {
+        list.swap(0, end);
+        sift(&mut list[..end], 0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +144,23 @@ mod tests {
         assert_eq!(allocations(|| drop(call())), 1);
         assert_eq!(with_allowance(0, &call).map(|_| ()).map_err(|why| why.code()), Err(Code::OutOfMemory));
         call().expect("there is memory")
+    }
+
+    #[test]
+    fn slow_sort_sorts() {
+        let mut number = 7u64;
+        for length in 0..300 {
+            let mut list: Vec<u64> = (0..length)
+                .map(|_| {
+                    number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (number >> 33) % (length / 2 + 1)
+                })
+                .collect();
+            let mut sorted = list.clone();
+            sorted.sort_unstable();
+            sort_slowly(&mut list, Ord::cmp);
+            assert_eq!(list, sorted);
+        }
     }
 
     #[test]

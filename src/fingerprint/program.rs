@@ -1,7 +1,7 @@
 //! The name of a shader program. It covers all inputs of a driver's compiler.
 
 use super::{Builder, Fingerprint, Part};
-use crate::base::{Result, error, try_collect};
+use crate::base::{Result, error, sort_slowly, try_collect};
 
 const CONTEXT: &str = "hobgoblin program 1";
 
@@ -119,7 +119,7 @@ fn check(program: &Program<'_>) -> Result<()> {
 
 /// Sort by name, and keep the last binding of each name.
 fn last_of_each_name<'a, 'b>(attributes: &'b mut Vec<(usize, Attribute<'a>)>) -> &'b [(usize, Attribute<'a>)] {
-    attributes.sort_unstable_by(|a, b| a.1.name.cmp(b.1.name).then(b.0.cmp(&a.0)));
+    sort_slowly(attributes, |a, b| a.1.name.cmp(b.1.name).then(b.0.cmp(&a.0)));
     attributes.dedup_by(|later, kept| later.1.name == kept.1.name);
     attributes
 }

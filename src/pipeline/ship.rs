@@ -14,7 +14,7 @@ use super::build::{Build, BuildOptions, BuildReport};
 use super::keys::KeyMap;
 use super::recording::Recording;
 use super::stable::{Expanded, Expansion, StableFile};
-use crate::base::{Error, error, try_push};
+use crate::base::{Error, error, sort_slowly, try_push};
 use crate::store::io::SharedIo;
 use crate::store::is_same_file;
 
@@ -43,7 +43,7 @@ impl Recordings {
             let length = Recording::open(io, &path)?.length();
             try_push(&mut ordered, (Reverse(length), path))?;
         }
-        ordered.sort_unstable();
+        sort_slowly(&mut ordered, Ord::cmp);
         let (_, first) = ordered
             .first()
             .ok_or_else(|| error!(InvalidArgument, "recordings is empty: name at least one recording"))?;

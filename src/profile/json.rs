@@ -19,7 +19,7 @@ use std::fmt::{self, Write};
 
 use super::{Estimate, MAX_OPTIONS, Profile, Task};
 use crate::base::json::{Reader, Room, Size, without_sign_of_zero, write_string};
-use crate::base::{Number, Result, error, try_collect, try_push, try_to_vec};
+use crate::base::{Number, Result, error, sort_slowly, try_collect, try_push, try_to_vec};
 
 /// Every whole number up to this one is a double.
 const MAX_COUNT: u64 = 1 << 53;
@@ -31,7 +31,7 @@ impl Profile {
         let mut reader = Reader::new("profile JSON", json)?;
         let mut placed = read_tasks(&mut reader)?;
         // Sort once, in place: single insertions are quadratic, and a stable sort allocates infallibly.
-        placed.sort_unstable_by(|(a, a_at), (b, b_at)| a.id.cmp(&b.id).then(a_at.cmp(b_at)));
+        sort_slowly(&mut placed, |(a, a_at), (b, b_at)| a.id.cmp(&b.id).then(a_at.cmp(b_at)));
         let repeats = placed.windows(2).filter(|pair| pair[0].0.id == pair[1].0.id);
         if let Some([(_, first), (_, again)]) = repeats.min_by_key(|pair| pair[1].1) {
             let (line, _) = reader.place(*first);

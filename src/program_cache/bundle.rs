@@ -8,7 +8,7 @@ use super::disk::Sources;
 use super::disk::value::{encode, kind};
 use super::key::Key;
 use super::memory::Memory;
-use crate::base::{Result, error, try_path_join, try_push, try_to_vec};
+use crate::base::{Result, error, sort_slowly, try_path_join, try_push, try_to_vec};
 use crate::store::{Bundle, BundleWriter, Name};
 
 /// The programs of a bundle.
@@ -113,7 +113,7 @@ fn all_keys(memory: &Memory, sources: &Sources, environment: u64) -> Result<Vec<
 
 /// Sorted, without duplicates.
 fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
-    keys.sort_unstable();
+    sort_slowly(&mut keys, Ord::cmp);
     keys.dedup();
     keys
 }

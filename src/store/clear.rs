@@ -11,7 +11,7 @@ use super::maintain::{Keep, Maintained};
 use super::segment::SegmentState;
 use super::writer::Record;
 use super::{Name, Store};
-use crate::base::{Result, try_collect};
+use crate::base::{Result, sort_slowly, try_collect};
 
 /// Segments that a piece of a clear deletes at most.
 const DELETED: usize = 64;
@@ -104,7 +104,7 @@ impl Store {
         }
         let others = self.live().filter(|entry| environment.is_some_and(|cleared| entry.row.environment != cleared));
         let mut kept = try_collect(others.map(|entry| entry.segment))?;
-        kept.sort_unstable();
+        sort_slowly(&mut kept, Ord::cmp);
         let is_kept = |id: u64| kept.binary_search(&id).is_ok();
         if self.segments.iter().all(|segment| is_kept(segment.id)) {
             return Ok(true);
@@ -126,7 +126,7 @@ impl Store {
         let Some(needs_marks) = order.first().map(|first| first.marks > 0) else { return Ok(false) };
         let same = order.iter().filter(|droppable| (droppable.marks > 0) == needs_marks);
         let mut ids = try_collect(same.take(DELETED).map(|droppable| droppable.id))?;
-        ids.sort_unstable();
+        sort_slowly(&mut ids, Ord::cmp);
         let mut chosen = self.candidates(&Keep::Marks)?;
         chosen.retain(|candidate| ids.binary_search(&candidate.id).is_ok());
         let mut done = Maintained::default();
@@ -159,7 +159,7 @@ impl Store {
                 marked = self.mark_cleared(None);
                 let listing = self.list()?;
                 let mut ids = try_collect(listing.ids())?;
-                ids.sort_unstable();
+                sort_slowly(&mut ids, Ord::cmp);
                 ids.dedup();
                 (ids, Some(listing))
             }

@@ -15,7 +15,7 @@ use super::io::{BLOCK, on_disk};
 use super::limits::{LEAST_SEGMENT, SPARE, WAIT, WAITS};
 use super::maintain::{Keep, Maintained, RewriteCandidate};
 use super::write::LONGEST_SHARE;
-use crate::base::{Result, try_collect, try_push};
+use crate::base::{Result, sort_slowly, try_collect, try_push};
 
 /// Attempts to write a record to a disk that stays full. Between two of them, segments of least worth go.
 pub(super) const ATTEMPTS: u32 = 4;
@@ -124,7 +124,7 @@ impl Store {
                     break;
                 }
             }
-            ids.sort_unstable();
+            sort_slowly(&mut ids, Ord::cmp);
             Ok((ids, freed.saturating_sub(on_marks(marks))))
         };
         let (ids, freed) = choose(false, usize::MAX, needed)?;
@@ -214,7 +214,7 @@ impl Store {
             let bytes = self.segments[position].disk_bytes();
             order.push(Droppable { id, marks: marks[position], bytes, worth: saved[position] / bytes as f64 });
         }
-        order.sort_unstable_by(|a, b| (a.marks > 0).cmp(&(b.marks > 0)).then(a.worth.total_cmp(&b.worth)));
+        sort_slowly(&mut order, |a, b| (a.marks > 0).cmp(&(b.marks > 0)).then(a.worth.total_cmp(&b.worth)));
         Ok(order)
     }
 

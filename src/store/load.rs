@@ -13,7 +13,7 @@ use super::segment::{ScanError, ScanLimits, ScanPosition, Segment, SegmentState,
 use super::snapshot::{self, IndexSnapshot, RecordInfo, SHORT};
 use super::writer::LONGEST_SEGMENT;
 use super::{Name, Options, Store, lose};
-use crate::base::{Error, Result, error, try_push};
+use crate::base::{Error, Result, error, sort_slowly, try_push};
 
 /// Bytes that [`Store::refresh`] reads at most, and one entry more.
 const REFRESHED: u64 = 16 << 20;
@@ -76,7 +76,7 @@ impl Listing {
         let Self { segments, snapshots, claims, unfinished, packs, unfinished_packs, clearings } = &mut self;
         let lists = [segments, snapshots, claims, unfinished, packs, unfinished_packs, clearings];
         lists.into_iter().for_each(|list| {
-            list.sort_unstable();
+            sort_slowly(list, Ord::cmp);
             // A segment that this process began meanwhile may be there twice.
             list.dedup();
         });

@@ -18,7 +18,7 @@ use super::snapshot::{self, Contents, RecordInfo};
 use super::write::{USES, encode_uses};
 use super::writer::{AppendError, END_OF_IDS, SegmentWriter};
 use super::{Name, Store};
-use crate::base::{Result, error, try_collect, try_push};
+use crate::base::{Result, error, sort_slowly, try_collect, try_push};
 
 /// A segment is copied when more than one part in this many of it is dead: a quarter.
 const WASTEFUL: u64 = 4;
@@ -204,7 +204,7 @@ impl Store {
         let is_wasteful =
             |candidate: &RewriteCandidate| candidate.live_bytes < candidate.length / WASTEFUL * (WASTEFUL - 1);
         candidates.retain(|candidate| is_wasteful(candidate) || many && candidate.length < small);
-        candidates.sort_unstable_by_key(|candidate| (candidate.live_bytes, candidate.id));
+        sort_slowly(&mut candidates, |one, other| (one.live_bytes, one.id).cmp(&(other.live_bytes, other.id)));
         let mut copied = 0;
         let affordable = candidates.iter().take(MERGED).take_while(|candidate| {
             copied += candidate.live_bytes;
@@ -267,7 +267,7 @@ impl Store {
     /// Copy the records to keep, sync the copies, delete the old segments.
     pub(super) fn merge(&mut self, chosen: Vec<RewriteCandidate>, keep: &Keep, done: &mut Maintained) -> Result<()> {
         let mut ids = try_collect(chosen.iter().map(|candidate| candidate.id))?;
-        ids.sort_unstable();
+        sort_slowly(&mut ids, Ord::cmp);
         // Read records that a dead writer appended since the last refresh.
         self.refresh()?;
         // Unread records would not be copied, and removal marks may be kept because of them.
@@ -606,7 +606,7 @@ impl Hidden {
         for segment in segments {
             if segment.hides_older_than(oldest[1].0) {
                 oldest[1] = (segment.oldest, segment.id);
-                oldest.sort_unstable();
+                sort_slowly(&mut oldest, Ord::cmp);
             }
         }
         // A version that reads those segments may read this one, too.

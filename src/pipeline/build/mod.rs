@@ -33,7 +33,7 @@ use super::graphics::ComputeState;
 use super::keys::{KeyMap, Wanted};
 use super::stable::{StableFile, StablePipeline};
 use super::{DescriptionRef, Dimension, Identity, Mask, MaskSet, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
-use crate::base::{Code, Error, Result, error, try_format, try_push, try_string};
+use crate::base::{Code, Error, Result, error, sort_slowly, try_format, try_push, try_string};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::store::io::SharedIo;
 use crate::store::{LogRecord, LogWriter};
@@ -281,9 +281,9 @@ impl<'a> Build<'a> {
         }
         let order = self.sanitise()?;
         let mut report = std::mem::take(&mut self.report);
-        report.rejected.sort_unstable();
+        sort_slowly(&mut report.rejected, Ord::cmp);
         report.rejected.dedup();
-        report.skipped.sort_unstable();
+        sort_slowly(&mut report.skipped, Ord::cmp);
         report.different = self.table.len() as u64 - report.added_compute;
         for &at in &order {
             let kind = self.table.encoded(at as usize).first().map_or(0, |&kind| usize::from(kind));

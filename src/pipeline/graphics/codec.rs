@@ -6,7 +6,7 @@ use super::state::{
     Raster, StencilFace, VertexAttribute, VertexBuffer,
 };
 use super::wire::{Reader, Writer};
-use crate::base::{Result, error, try_push, try_to_vec};
+use crate::base::{Result, error, sort_slowly, try_push, try_to_vec};
 use crate::pipeline::PipelineKind;
 
 /// Bytes of the parts that every graphics state has, and of the elements of lists.
@@ -30,8 +30,8 @@ impl GraphicsState {
             color_targets: try_to_vec(&self.color_targets)?,
             ..*self
         };
-        sorted.vertex_buffers.sort_unstable_by_key(|buffer| buffer.slot);
-        sorted.attributes.sort_unstable_by_key(|attribute| attribute.location);
+        sort_slowly(&mut sorted.vertex_buffers, |one, other| one.slot.cmp(&other.slot));
+        sort_slowly(&mut sorted.attributes, |one, other| one.location.cmp(&other.location));
         sorted.encode_sorted()
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::file::{Put, StableInfo, stable_key, write};
-use crate::base::{Result, error, try_collect, try_push, try_string};
+use crate::base::{Result, error, sort_slowly, try_collect, try_push, try_string};
 use crate::fingerprint::Builder;
 use crate::pipeline::copy_dimensions;
 use crate::pipeline::files::{Dimension, Timelines, UseData, put_text, short_key};
@@ -174,7 +174,7 @@ impl Stable {
                 None => try_push(&mut pipelines, (stable_key(&encoded), at as u32))?,
             }
         }
-        unresolved.sort_unstable();
+        sort_slowly(unresolved, Ord::cmp);
         pipelines.sort_unstable();
         let mut groups = Vec::new();
         for same in pipelines.chunk_by(|(one, _), (other, _)| one == other) {
@@ -185,14 +185,14 @@ impl Stable {
             }
             try_push(&mut groups, Group { key: same[0].0, first_frame, part: begin..begin + same.len() })?;
         }
-        groups.sort_unstable_by_key(|group| (group.first_frame, group.key));
+        sort_slowly(&mut groups, |one, other| (one.first_frame, one.key).cmp(&(other.first_frame, other.key)));
         Ok(Self { pipelines, groups })
     }
 
     /// When runs used the stable pipelines first.
     fn timelines(&self, merged: &Merged) -> Result<Timelines<u64>> {
         let mut by_place = try_collect(self.pipelines.iter().map(|(key, at)| (*at, short_key(key))))?;
-        by_place.sort_unstable();
+        sort_slowly(&mut by_place, Ord::cmp);
         merged.timelines().map(|at, found| match by_place.binary_search_by_key(&at, |(place, _)| *place) {
             Ok(place) => found(by_place[place].1),
             Err(_) => Ok(()),
