@@ -195,7 +195,11 @@ TEST("graph: the audit finds a node that reads more than its inputs") {
     }
     ENSURE_OK(hob_graph_set_audit(net.graph.get(), 0));
     ENSURE_OK(hob_graph_get_findings(net.graph.get(), nullptr, 0, 0, &count));
+    ENSURE(count == 1);
+    ENSURE_OK(hob_graph_remove_node(net.graph.get(), liar));
+    ENSURE_OK(hob_graph_get_findings(net.graph.get(), nullptr, 0, 0, &count));
     ENSURE(count == 0);
+    ENSURE_OK(hob_graph_set_audit(net.graph.get(), 0.5));
 }
 
 TEST("graph: values above the limit of memory are released, and made again when they are read") {
@@ -259,4 +263,83 @@ TEST("graph: values above the limit of memory are released, and made again when 
     ENSURE(value.words[0] == 7 && value.words[1] == 2);
     net.graph.reset();
     ENSURE(live == 0);
+}
+
+TEST("graph: baking releases no handle twice, keeps what it is told to, and refuses a graph that was set") {
+    Row row;
+    hob_graph* baked = nullptr;
+    static int released;
+    released = 0;
+    hob_node_output owned = {HOB_CUTOFF_BYTES, HOB_NODE_OUTPUT_OWNED, 0, {{0, 0}}};
+    owned.value.words[0] = 0x1234;
+    hob_node_desc desc = plain_desc(0, 1);
+    desc.outputs = &owned;
+    desc.flags = HOB_NODE_SINK;
+    desc.release_value = [](void*, uint32_t, const hob_value* value) {
+        ENSURE(value->words[0] == 0x1234);
+        ++released;
+    };
+    added(row.graph, desc);
+    Counts counts;
+    const auto alone = added(row.graph, twice(counts, HOB_NODE_CLASS_PURE));
+    ENSURE_OK(hob_graph_evaluate(row.graph.get(), nullptr, nullptr, nullptr));
+    for (const hob_node_id unknown : {hob_node_id{0, 0}, hob_node_id{77, 0}, hob_node_id{1, 99}}) {
+        ENSURE(hob_graph_bake(row.graph.get(), &unknown, sizeof unknown, 1, &baked) == HOB_RESULT_NOT_FOUND);
+    }
+    ENSURE_OK(hob_graph_bake(row.graph.get(), &alone, sizeof alone, 1, &baked));
+    GraphHandle holder(baked);
+    hob_node_id copy;
+    ENSURE_OK(hob_graph_get_copy(baked, alone, &copy));
+    ENSURE_OK(hob_graph_remove_node(baked, copy));
+    ENSURE(hob_graph_get_copy(baked, alone, &copy) == HOB_RESULT_NOT_FOUND);
+    const hob_value value = hob_value_of_number(5);
+    ENSURE_OK(hob_graph_set_input(row.graph.get(), row.input, 0, &value));
+    ENSURE(hob_graph_bake(row.graph.get(), nullptr, 0, 0, &baked) == HOB_RESULT_INVALID_ARGUMENT);
+    holder.reset();
+    ENSURE(released == 0);
+    row.graph.reset();
+    ENSURE(released == 1 && counts.released == 1);
+}
+
+TEST("graph: an effect does not run because the source of an input that holds fails or recovers") {
+    for (const hob_evaluator evaluator : evaluators) {
+        Net net(evaluator);
+        int frame = 0, effects = 0;
+        const auto source = net.add("source", plain_desc(0, 1, HOB_NODE_CLASS_VOLATILE), [&](hob_node_call& call) {
+            call.outputs[0].number = 5;
+            return frame == 2 ? HOB_VERDICT_FAILED : HOB_VERDICT_DONE;
+        });
+        hob_node_input holds = {HOB_NODE_INPUT_HOLD, 0, {{0, 0}}};
+        hob_node_desc desc = plain_desc(1, 0, HOB_NODE_CLASS_EFFECT);
+        desc.inputs = &holds;
+        net.link({source}, net.add("effect", desc, [&](hob_node_call& call) {
+            ENSURE(call.inputs[0].number == 5);
+            ++effects;
+            return HOB_VERDICT_DONE;
+        }));
+        for (frame = 1; frame < 5; ++frame) ENSURE(net.evaluate().broken == (frame == 2 ? 1 : 0) && effects == 1);
+    }
+}
+
+TEST("graph: loading releases user_data of a node that is refused after it was resolved") {
+    static int released;
+    released = 0;
+    const char text[] = "{\"hobgoblin_graph\": 1, \"nodes\": [{\"id\": 3, \"generation\": 2, \"type\": \"t\", \"class\": \"pure\", "
+                        "\"inputs\": [{\"lazy\": true}], \"outputs\": [{\"cutoff\": \"never\"}]}]}";
+    const auto forgets = [](void*, uint32_t id, hob_node_desc* desc) -> uint32_t {
+        ENSURE(id == 3 && desc->inputs[0].flags == HOB_NODE_INPUT_LAZY && desc->outputs[0].cutoff == HOB_CUTOFF_NEVER);
+        desc->release = [](void*) { ++released; };
+        return 1;
+    };
+    hob_graph* graph = nullptr;
+    ENSURE(hob_graph_load(text, sizeof text - 1, forgets, nullptr, &graph) == HOB_RESULT_INVALID_ARGUMENT && released == 1);
+    const auto sets = [](void*, uint32_t, hob_node_desc* desc) -> uint32_t {
+        desc->evaluate = [](void*, hob_node_call*) { return HOB_VERDICT_DONE; };
+        return 1;
+    };
+    ENSURE_OK(hob_graph_load(text, sizeof text - 1, sets, nullptr, &graph));
+    const GraphHandle holder(graph);
+    hob_node_id node;
+    ENSURE_OK(hob_graph_get_copy(graph, {3, 2}, &node));
+    ENSURE(hob_graph_get_copy(graph, {3, 1}, &node) == HOB_RESULT_NOT_FOUND);
 }

@@ -134,7 +134,8 @@ typedef enum hob_verdict {
 
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
 /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
-/// is not all zero.
+/// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
+/// before it, but addresses are used again: count up words[1] beside a pointer.
 #define HOB_NODE_OUTPUT_OWNED 1
 
 /// hob_node_desc.flags: the node is a sink.
@@ -553,19 +554,22 @@ typedef struct hob_graph_finding {
     uint32_t evaluations;
     /// The value of the first run.
     hob_value before;
-    /// The value of the second run. All zero if it failed or asked for other inputs.
+    /// The value of the second run. All zero also if that failed or asked for other inputs.
     hob_value after;
 } hob_graph_finding;
 
 /// Starts or stops the audit: a share of extra runs that finds wrong classes.
 /// Nodes are run again with the inputs that they had some frames before. `share` is the extra runs per run, for instance
-/// 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count.
+/// 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count, and no limit of an
+/// evaluation includes them.
 ///
 ///     hob_graph_set_audit(graph, 0.02); /* in a debug build */
 ///
-/// In 150 frames with all nodes, at 0.02, each node is examined once. Nodes that read or write owned handles, or that
-/// have more than 32 inputs or outputs, are not examined. HOB_RESULT_INVALID_ARGUMENT: `share` is not 0 to 1.
-/// Threads: exclusive.
+/// Where all nodes run in each frame, 0.02 examines each node once in 150 frames, up to 3,800 nodes; larger graphs take
+/// longer. Not examined are outputs with HOB_CUTOFF_NEVER, and nodes that read or write owned handles or have more than 32
+/// inputs or outputs. A node with a value that may be a pointer is run again only while its inputs have not changed.
+///
+/// HOB_RESULT_INVALID_ARGUMENT: `share` is not 0 to 1. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_set_audit(hob_graph *graph, double share);
 
 /// Gets the findings of the audit: the first one of each node, at most 64.
@@ -577,18 +581,18 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_findings(
 // ---- Experimental: Bake ----------------------------------------------------------------------------------------------
 
 /// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
-/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. The other nodes
-/// are copied, and `release` is called for the last copy. Both graphs may run `evaluate` of one node at the same time. On
-/// success `*out_graph` is the caller's to destroy.
+/// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
+/// sink depends on are removed. The others are copied. Both graphs use the same `user_data`, perhaps at the same time, and
+/// `release` is called for the last copy. On success `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
 ///     hob_graph_get_copy(baked, sink, &sink_in_baked);
 ///
 /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-/// nodes with owned outputs, and sources of feedback links. `keep` are further nodes to keep, with all that they depend
-/// on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id). Feedback links go on
-/// with their values; the last good value of an owned output is not copied.
+/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, with all that
+/// they depend on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id). Feedback
+/// links go on with their values; the last good value of an owned output is not copied.
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after it.
 /// HOB_RESULT_NOT_FOUND: a node of `keep` does not exist. Threads: shared.
@@ -623,6 +627,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_save_dot(
 /// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc` has
 /// its class, names, flags and pins; set `evaluate`, and the other callbacks and `user_data` if it needs them. Other
 /// changes of `desc` are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is unknown.
+///
 /// On success `*out_graph` is the caller's to destroy, and hob_graph_get_copy gets the nodes by their old ids.
 ///
 ///     /* uint32_t resolve(void *types, uint32_t id, hob_node_desc *desc) {

@@ -46,9 +46,10 @@ impl<F: Function> Graph<F> {
         }
         let made = Made::new(&wanted, &|| false)?;
         let plan = &made.plan;
-        let (is_fixed, has_handle) = (self.fixed_nodes(plan)?, self.nodes_with_handles(plan)?);
+        let (is_fixed, has_handle) = (self.fixed_nodes(plan)?, self.outputs_with_handles(plan)?);
         let is_stored = |node: u32| {
-            let is_kept = has_handle[node as usize] || keep(self.nodes.id_at(node as usize));
+            let mut outputs = self.structure.node(node).outputs();
+            let is_kept = outputs.any(|output| has_handle[output as usize]) || keep(self.nodes.id_at(node as usize));
             is_fixed[node as usize] && self.is_storable(node) && !is_kept
         };
         let mut baked = Baked { graph: Self::new()?, kept: Vec::new(), removed: Vec::new() };
@@ -56,7 +57,7 @@ impl<F: Function> Graph<F> {
         for position in 0..plan.len() as u32 {
             let node = plan.step(position).node;
             if !is_stored(node) {
-                let id = self.copy_node(&mut baked.graph, node, has_handle[node as usize], &mut copy)?;
+                let id = self.copy_node(&mut baked.graph, node, &has_handle, &mut copy)?;
                 new_ids[node as usize] = id;
                 try_push(&mut baked.kept, (self.nodes.id_at(node as usize), id))?;
             }
@@ -91,24 +92,20 @@ impl<F: Function> Graph<F> {
         Ok(is_fixed)
     }
 
-    /// By node: whether it owns its outputs, or passes the handle of an owned output on. Handles belong to this graph.
-    fn nodes_with_handles(&self, plan: &Plan) -> Result<Vec<bool>> {
-        let mut has_handle = try_filled(false, self.structure.positions())?;
+    /// By output: whether it has a handle, which it owns or which a source owns. Handles belong to this graph.
+    fn outputs_with_handles(&self, plan: &Plan) -> Result<Vec<bool>> {
+        let mut has_handle = try_filled(false, self.structure.pin_counts().0)?;
         for position in 0..plan.len() as u32 {
-            let node = plan.step(position).node;
-            let cells = self.structure.node(node);
-            let passes = |output: u32| {
+            let cells = self.structure.node(plan.step(position).node);
+            for output in cells.outputs() {
                 let value = self.state.values.output(output);
-                value != Value::default()
-                    && cells.inputs().any(|input| {
-                        let source = self.structure.source(input);
-                        source != NONE
-                            && has_handle[self.structure.writer(source) as usize]
-                            && self.state.values.output(source) == value
-                    })
-            };
-            let owns = (0..cells.output_count).any(|output| self.state.record_of(node).owns(output));
-            has_handle[node as usize] = owns || cells.outputs().any(passes);
+                let is_read = |input: u32| {
+                    let source = self.structure.source(input);
+                    source != NONE && has_handle[source as usize] && self.state.values.output(source) == value
+                };
+                let is_passed_on = value != Value::default() && cells.inputs().any(is_read);
+                has_handle[output as usize] = is_passed_on || self.state.owns(&self.structure, output);
+            }
         }
         Ok(has_handle)
     }
@@ -126,7 +123,7 @@ impl<F: Function> Graph<F> {
         &self,
         graph: &mut Self,
         node: u32,
-        has_handle: bool,
+        has_handle: &[bool],
         copy: &mut impl FnMut(&F) -> Result<F>,
     ) -> Result<Id> {
         let cells = self.structure.node(node);
@@ -142,9 +139,9 @@ impl<F: Function> Graph<F> {
             let value = match record.class {
                 // It may have been set since it was demanded last.
                 Class::Input => self.state.values.own(cells.first_input + output),
-                // Handles belong to this graph, the first one included.
+                // The first one included.
                 _ if of_record.is_owned => Value::default(),
-                _ if has_handle => of_record.initial,
+                _ if has_handle[(cells.first_output + output) as usize] => of_record.initial,
                 _ => self.state.values.output(cells.first_output + output),
             };
             Output { initial: value, ..of_record }
@@ -158,7 +155,7 @@ impl<F: Function> Graph<F> {
             outputs: &outputs,
         };
         let id = graph.add(&options, self.state.function(node).map(copy).transpose()?)?;
-        if !has_handle {
+        if !cells.outputs().any(|output| has_handle[output as usize]) {
             // Inputs that hold go on reading the last good value.
             graph.state.change_flags(id.index1 - 1, self.state.flags(node) & HAS_VALUE, 0);
         }

@@ -1,8 +1,8 @@
 //! A limit of the memory that the values of nodes hold. A value that is worth little is released after a frame, and its node
 //! runs again when a value of it is read.
 //!
-//! Only owned outputs of pure nodes are released: the same inputs give an equal value. Sinks, broken nodes, and nodes whose
-//! last good value somebody may need after a failure keep theirs.
+//! Only owned outputs of pure nodes are released: the same inputs give an equal value. Sinks, broken nodes, nodes whose last
+//! good value somebody may need after a failure, and nodes whose handle another node passes on keep theirs.
 //!
 //! The worth of a value is the cost of a run of its node, times the chance that it is read before it changes. It counts per
 //! byte, and per evaluation until that read. Chance and waiting time are those of the last few events of the node. Values that
@@ -18,6 +18,7 @@ use super::node::{Class, Function, Held};
 use super::pull::{Stop, Work};
 use super::state::{BROKEN, DIRTY, HAS_VALUE, MAYBE, READS_OWNED, RELEASED, Run};
 use super::structure::{HOLD, LAZY, NONE};
+use super::value::Value;
 use crate::base::{Result, sort_numbers, try_push};
 
 /// Weight of an event in the averages of a node.
@@ -265,7 +266,18 @@ impl<F: Function> Graph<F> {
             && !cells.is_sink
             && matches!(self.state.record_of(node).class, Class::Pure | Class::Constant)
             && self.state.flags(node) & (BROKEN | HAS_VALUE | RELEASED) == HAS_VALUE
-            && !cells.outputs().any(holds)
+            && !cells.outputs().any(|output| holds(output) || self.is_passed_on(output))
+    }
+
+    /// Whether a node that reads a handle has it as its own output, which does not own it.
+    fn is_passed_on(&self, output: u32) -> bool {
+        let (structure, values) = (&self.structure, &self.state.values);
+        let handle = values.output(output);
+        let passes = |input| {
+            let mut outputs = structure.node(structure.reader(input)).outputs();
+            outputs.any(|other| values.output(other) == handle && !self.state.owns(structure, other))
+        };
+        handle != Value::default() && self.state.owns(structure, output) && structure.dependants(output).any(passes)
     }
 
     /// The time of bringing back the sources of a node.
