@@ -111,7 +111,8 @@ TEST("graph: a baked graph stores values that cannot change, and keeps nodes on 
 
     hob_graph* larger = nullptr;
     const hob_node_id keep[] = {row.middle, {99, 0}};
-    ENSURE_OK(hob_graph_bake(row.graph.get(), keep, sizeof keep[0], 2, &larger));
+    ENSURE(hob_graph_bake(row.graph.get(), keep, sizeof keep[0], 2, &larger) == HOB_RESULT_NOT_FOUND && larger == nullptr);
+    ENSURE_OK(hob_graph_bake(row.graph.get(), keep, sizeof keep[0], 1, &larger));
     hob_node_id middle = {0, 0};
     ENSURE_OK(hob_graph_get_copy(larger, row.middle, &middle));
     row.graph.reset();
@@ -265,7 +266,7 @@ TEST("graph: values above the limit of memory are released, and made again when 
     ENSURE(live == 0);
 }
 
-TEST("graph: baking releases no handle twice, keeps what it is told to, and refuses a graph that was set") {
+TEST("graph: a baked graph releases no handle twice, keeps wanted nodes, and is not made of a graph that was set") {
     Row row;
     hob_graph* baked = nullptr;
     static int released;

@@ -291,7 +291,7 @@ impl<F: Function> Loaded<F> {
     }
 }
 
-/// An error of the graph as one of the text, which begins there. Without memory it stays as it is.
+/// An error of the graph as one of the text, which begins there. Out of memory says nothing about the text.
 fn refused(reader: &Reader<'_>, start: usize, why: Error) -> Error {
     if why.code() == Code::OutOfMemory {
         return why;
@@ -306,7 +306,7 @@ fn push_pin<T>(reader: &mut Reader<'_>, pins: &mut Vec<T>, read: impl Fn(&mut Re
         return Err(reader.refuse(at, format_args!("at most {MAX_PINS} pins"), "one more"));
     }
     let pin = read(reader)?;
-    Ok(try_push(pins, pin)?)
+    try_push(pins, pin)
 }
 
 fn read_input(reader: &mut Reader<'_>) -> Result<Input> {
