@@ -156,19 +156,25 @@ TEST("graph: C source calls the functions by their type names") {
     std::string source(size, ' ');
     ENSURE(hob_graph_emit(row.graph.get(), HOB_STR("patch"), &source[0], size - 1, &size) == HOB_RESULT_BUFFER_TOO_SMALL);
     ENSURE_OK(hob_graph_emit(row.graph.get(), HOB_STR("patch"), &source[0], size, &size));
-    for (const char* part : {"hob_verdict twice(void *user_data, hob_node_call *call);", "uint32_t patch_evaluate(patch *g)"}) {
+    for (const char* part : {"hob_verdict twice(void *user_data, hob_node_call *call);", "uint32_t patch_evaluate(patch *self)",
+                             "#include <hobgoblin/graph.h>", "hob_result patch_set_input(patch *self, uint32_t node,"}) {
         ENSURE(source.find(part) != std::string::npos);
     }
     hob_node_id nodes[3];
     ENSURE_OK(hob_graph_get_emitted_nodes(row.graph.get(), nodes, sizeof nodes[0], 3, &count));
     ENSURE(count == 3 && is_same(nodes[0], row.input) && is_same(nodes[1], row.middle) && is_same(nodes[2], row.sink));
     ENSURE(hob_graph_emit(row.graph.get(), HOB_STR("2"), nullptr, 0, &size) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_graph_emit(row.graph.get(), HOB_STR("twice"), nullptr, 0, &size) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("those of the source"));
     Counts other;
     hob_node_desc desc = twice(other, HOB_NODE_CLASS_EFFECT);
     desc.type_name = HOB_STR("no name");
     added(row.graph, desc);
     ENSURE(hob_graph_emit(row.graph.get(), HOB_STR("patch"), nullptr, 0, &size) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(last_error_has("must be the name of a C function"));
+    for (const char* prefix : {"", "restrict", "hob_graph", "_patch", "size_t", "memcpy"}) {
+        ENSURE(hob_graph_emit(row.graph.get(), hob_str_from(prefix), nullptr, 0, &size) == HOB_RESULT_INVALID_ARGUMENT);
+    }
     row.graph.reset();
     ENSURE(other.released == 1);
 }

@@ -71,7 +71,6 @@ use audit::Audit;
 pub use audit::Finding;
 pub use bake::{Baked, sorted_by_origin};
 pub use dump::{Loaded, NodeText};
-pub use emit::Emitted;
 pub use explain::{Why, WhyNot};
 use marks::{Bits, Marks, Pending};
 pub use memo::MemoCounts;

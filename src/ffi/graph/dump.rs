@@ -93,15 +93,21 @@ pub extern "C" fn hob_graph_load(
     Ok(())
 }
 
-/// Gets the graph as C source, without a NUL, which calls the functions of the nodes.
-/// hob_node_desc.type_name of each node is the name of its function, and `prefix` starts all other names. The source has
-/// a struct, an init function and an evaluate function. Set `user_data` of each node in it, by the numbers of
-/// hob_graph_get_emitted_nodes. Usually a baked graph is written.
+/// Gets the graph as C99 source, without a NUL, which calls the functions of the nodes.
+/// It gives the values of the graph, runs the same nodes, and needs only the headers of hobgoblin.
+/// hob_node_desc.type_name is the name of a node's function; `prefix` starts all other names.
 ///
-/// Buffer and result as for hob_graph_save_json.
+///     size_t size = 0;
+///     hob_graph_emit(graph, HOB_STR("patch"), NULL, 0, &size);
+///     char *source = malloc(size);
+///     if (hob_graph_emit(graph, HOB_STR("patch"), source, size, &size) != HOB_RESULT_OK) fail(hob_last_error());
+///     fwrite(source, 1, size, file); /* patch_init, patch_evaluate, patch_set_input and more */
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: a name is no identifier of C. HOB_RESULT_UNSUPPORTED: an output is owned.
-/// Threads: shared.
+/// Usually a baked graph is written. All nodes run in the first frame. Failures are not kept, and nodes that no sink
+/// depends on are omitted. docs/graph.md lists the functions. Buffer and result as for hob_graph_save_json.
+///
+/// HOB_RESULT_INVALID_ARGUMENT: a name cannot be used in C, or the last evaluation was not complete.
+/// HOB_RESULT_UNSUPPORTED: an output is owned, or has HOB_CUTOFF_CALLBACK. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_graph_emit(
     graph: *const hob_graph,
@@ -110,11 +116,11 @@ pub extern "C" fn hob_graph_emit(
     capacity: usize,
     out_size: *mut usize,
 ) -> hob_result {
-    let emitted = graph.graph.emit(prefix.text()?)?;
-    buffer.text(&emitted.source)
+    let source = graph.graph.emit(prefix.text()?)?;
+    buffer.text(&source)
 }
 
-/// Gets the nodes in the order of their numbers in the source of hob_graph_emit.
+/// Gets the nodes in the order of their numbers in the source of hob_graph_emit: each after those that it reads.
 /// `*out_count` receives their number. `nodes` NULL asks only for that. `node_stride` is sizeof(hob_node_id). If
 /// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. Errors as for hob_graph_emit. Threads: shared.
 #[entry(shared, experimental)]
@@ -125,8 +131,8 @@ pub extern "C" fn hob_graph_get_emitted_nodes(
     capacity: usize,
     out_count: *mut usize,
 ) -> hob_result {
-    let emitted = graph.graph.emit("nodes")?;
-    nodes.fill(emitted.nodes.into_iter().map(Into::into))
+    let emitted = graph.graph.emitted_nodes()?;
+    nodes.fill(emitted.into_iter().map(Into::into))
 }
 
 /// A node, as `resolve` gets it.

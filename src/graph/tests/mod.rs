@@ -4,6 +4,7 @@ mod audit;
 mod dump;
 mod edits;
 mod emit;
+mod emit_source;
 mod failures;
 mod memo;
 mod memory;
