@@ -284,6 +284,7 @@ TEST("graph: structs of graphs start with their defaults") {
     starts_empty(&hob_evaluation_desc_init, 16, 8);
     starts_empty(&hob_evaluation_summary_init, 48, 48);
     starts_empty(&hob_node_reason_init, 24, 24);
+    starts_empty(&hob_node_statistics_init, 32, 32);
     starts_empty(&hob_graph_statistics_init, 96, 96);
     hob_evaluation_desc desc;
     ENSURE_OK(hob_evaluation_desc_init(&desc, sizeof desc));

@@ -265,6 +265,10 @@ TEST("graph: values above the limit of memory are released, and made again when 
     ENSURE_OK(hob_graph_set_memory_limit(net.graph.get(), UINT64_MAX));
     net.set(source, 2);
     net.evaluate();
+    hob_node_statistics counts = HOB_NODE_STATISTICS_INIT;
+    ENSURE_OK(hob_graph_get_node_statistics(net.graph.get(), node, &counts));
+    ENSURE(counts.runs == 3 && counts.mean_ns >= 1 && counts.held_bytes == 1000);
+    ENSURE(hob_graph_get_node_statistics(net.graph.get(), {99, 0}, &counts) == HOB_RESULT_NOT_FOUND);
     ENSURE(net.number(reader) == 7 && live == 1 && net.statistics().held_bytes == 1000);
     ENSURE_OK(hob_graph_get_value(net.graph.get(), node, 0, &value));
     ENSURE(value.words[0] == 7 && value.words[1] == 2);

@@ -174,6 +174,7 @@ TEST("hpp: a graph is written and loaded, and finds a node that is not pure") {
     clock_options.is_sink = true;
     graph.add(clock_options, [time = 0](hob_node_call& call) mutable { call.outputs[0].number = ++time; });
     graph.set_memory_limit(1 << 20);
+    ENSURE(graph.node_statistics(liar).runs == 0);
     graph.set_audit(1);
     for (int frame = 0; frame < 20; ++frame) graph.evaluate();
     ENSURE(graph.runs(liar) == 1 && graph.findings().size() == 1 && graph.findings()[0].node.index1 == liar.index1);

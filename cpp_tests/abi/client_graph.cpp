@@ -89,6 +89,9 @@ void drive_graph() {
     CHECK(statistics->nodes == 2 && statistics->links == 1 && statistics->frames == 2 && statistics->memory_used > 0);
     CHECK(statistics->held_bytes == 0 && statistics->releases == 0 && statistics->restores == 0);
     CHECK_OK(hob_graph_set_memory_limit(graph, 1000));
+    Guarded<hob_node_statistics> of_node;
+    CHECK_OK(hob_graph_get_node_statistics(graph, node, of_node.get()));
+    CHECK(of_node->runs > 0 && of_node->mean_ns > 0 && of_node->held_bytes == 0);
     hob_graph_destroy(graph);
     CHECK(sum.released == 1);
 }

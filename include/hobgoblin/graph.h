@@ -518,6 +518,26 @@ typedef struct hob_graph_statistics {
 /// Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_statistics(const hob_graph *graph, hob_graph_statistics *out_statistics);
 
+/// Counts of a node since it was added.
+/// An answer: set struct_size, or begin with HOB_NODE_STATISTICS_INIT.
+typedef struct hob_node_statistics {
+    /// sizeof(hob_node_statistics).
+    uint32_t struct_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Runs, without those that ended with HOB_VERDICT_NEED.
+    uint64_t runs;
+    /// Mean duration of a run in nanoseconds, measured in one run of 64, the first one included. 0: not known.
+    double mean_ns;
+    /// Bytes that its owned outputs hold now. 0 before hob_graph_set_memory_limit.
+    uint64_t held_bytes;
+} hob_node_statistics;
+
+/// Gets the counts of a node.
+/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_statistics(
+    const hob_graph *graph, hob_node_id node, hob_node_statistics *out_statistics);
+
 /// Gets the number of a node's runs, without those that ended with HOB_VERDICT_NEED.
 /// HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, hob_node_id node, uint64_t *out_runs);
@@ -732,6 +752,14 @@ static inline hob_graph_statistics hob_graph_statistics_default(void) {
     return value;
 }
 #define HOB_GRAPH_STATISTICS_INIT (hob_graph_statistics_default())
+
+HOB_EXPERIMENTAL_API hob_result hob_node_statistics_init(hob_node_statistics *value, uint32_t size);
+static inline hob_node_statistics hob_node_statistics_default(void) {
+    hob_node_statistics value;
+    (void)hob_node_statistics_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_NODE_STATISTICS_INIT (hob_node_statistics_default())
 
 #ifdef __cplusplus
 }  // extern "C"

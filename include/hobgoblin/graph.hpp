@@ -211,6 +211,11 @@ public:
             return hob_graph_get_statistics(capi(), statistics);
         });
     }
+    Result<hob_node_statistics> try_node_statistics(hob_node_id node) const {
+        return detail::filled_by(detail::sized<hob_node_statistics>(), [&](hob_node_statistics* statistics) {
+            return hob_graph_get_node_statistics(capi(), node, statistics);
+        });
+    }
     /// Number of a node's runs.
     Result<uint64_t> try_runs(hob_node_id node) const {
         return detail::filled_by(uint64_t{0}, [&](uint64_t* runs) { return hob_graph_get_node_runs(capi(), node, runs); });
@@ -332,6 +337,7 @@ public:
     std::string save_json() const { return try_save_json().value(); }
     std::string save_dot() const { return try_save_dot().value(); }
     hob_graph_statistics statistics() const { return try_statistics().value(); }
+    hob_node_statistics node_statistics(hob_node_id node) const { return try_node_statistics(node).value(); }
     uint64_t runs(hob_node_id node) const { return try_runs(node).value(); }
     Graph bake(ArrayView<hob_node_id> keep = {}) const { return try_bake(keep).value(); }
     hob_node_id copy(hob_node_id original) const { return try_copy(original).value(); }

@@ -117,7 +117,6 @@ impl<F: Function> Graph<F> {
         self.state.remove(position as usize, &cells);
         self.structure.remove(position);
         self.log(Edit::Remove { node: position });
-        self.threads.forget(position);
         if let Some(audit) = &mut self.audit {
             audit.forget(node);
         }

@@ -21,7 +21,7 @@ pub enum Simple {
     Changed,
     /// It has run, with this verdict.
     Not(Verdict),
-    /// It was not run: it is not simple.
+    /// It was not run: it is not simple, or this run is timed.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ impl<F: Function> Lanes<'_, F> {
     pub fn run(&self, node: u32, reads: &[u32], output: u32, evaluation: u32, failure: &mut Failure) -> Simple {
         let hot = &self.hot[node as usize];
         let flags = hot.flags.load(Relaxed);
-        let is_simple = flags & (PLAIN | READS_OWNED | SHIFTED) == PLAIN;
+        let is_simple = flags & (PLAIN | READS_OWNED | SHIFTED) == PLAIN && !hot.is_timed();
         let Some(function) = hot.function.as_ref().filter(|_| is_simple) else { return Simple::Unknown };
         let mut inputs = [Value::default(); SIMPLE_INPUTS];
         for (input, &read) in inputs.iter_mut().zip(reads) {

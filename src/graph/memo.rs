@@ -160,6 +160,11 @@ impl Memo {
         chance * (item.cost.get() + sources_ns) / (rest * item.bytes.load(Relaxed) as f32)
     }
 
+    /// Bytes that the values of a node hold.
+    pub fn held_by(&self, node: u32) -> u64 {
+        self.items.get(node as usize).map_or(0, |item| item.bytes.load(Relaxed))
+    }
+
     fn held(&self) -> u64 {
         self.held.load(Relaxed)
     }

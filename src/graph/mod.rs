@@ -136,6 +136,17 @@ pub struct Summary {
     pub evaluator: Evaluator,
 }
 
+/// The counts of one node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// Number of runs, without those that asked for lazy inputs.
+    pub runs: u64,
+    /// Mean duration of a run in nanoseconds, measured in one run of 64. 0: not known.
+    pub duration_ns: u32,
+    /// Bytes that its owned values hold. 0 without a limit of memory.
+    pub held: u64,
+}
+
 /// Ends an evaluation before its next node, from any thread.
 #[derive(Clone)]
 pub struct Canceller(Shared<AtomicBool>);
@@ -420,6 +431,14 @@ impl<F: Function> Graph<F> {
     /// Number of runs of a node, without those that asked for lazy inputs.
     pub fn runs(&self, node: Id) -> Result<u64> {
         Ok(self.state.runs(self.position(node)?))
+    }
+
+    /// The counts of a node.
+    pub fn node_counts(&self, node: Id) -> Result<NodeCounts> {
+        let position = self.position(node)?;
+        let (runs, duration_ns) = (self.state.runs(position), self.state.duration_ns(position));
+        let held = self.state.memo.as_ref().map_or(0, |memo| memo.held_by(position));
+        Ok(NodeCounts { runs, duration_ns, held })
     }
 
     /// Number of blocks that evaluations have handed to executors.

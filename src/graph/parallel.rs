@@ -1,7 +1,7 @@
 //! Evaluation by a plan on several threads: level by level, in blocks that are worth a thread's while.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::Function;
 use super::marks::{Bits, Pending};
@@ -9,19 +9,17 @@ use super::plan::{BY_INPUT, Plan};
 use super::pull::Work;
 use super::state::{DIRTY, Run, Scratch};
 use crate::base::{Result, try_push};
-use crate::executor::{Executor, Priority, Stopwatch};
+use crate::executor::{Executor, Priority};
 
 /// A level with less work runs on the calling thread. Waking a thread costs up to this.
 const LEAST_LEVEL_NS: u64 = 40_000;
 /// Least work of a block.
 const LEAST_BLOCK_NS: u64 = 10_000;
-/// One run of a node in this many is timed.
-const TIMED_RUNS: u64 = 64;
+/// Small levels are looked at once in this many evaluations: their nodes may have become slower.
+const EVALUATIONS_PER_LOOK: u32 = 64;
 
-/// The measured time of nodes, and the memory of threads.
+/// The measured time of levels, and the memory of threads.
 pub struct Threads {
-    /// By node: mean duration in nanoseconds; 0: unknown.
-    nanoseconds: Vec<AtomicU32>,
     scratch: Vec<Mutex<Scratch>>,
     /// The nodes of a level that run, and the starts of blocks of them.
     level: Vec<u32>,
@@ -37,7 +35,6 @@ pub struct Threads {
 impl Default for Threads {
     fn default() -> Self {
         Self {
-            nanoseconds: Vec::new(),
             scratch: Vec::new(),
             level: Vec::new(),
             blocks: Vec::new(),
@@ -55,9 +52,6 @@ impl Threads {
         let threads = executor.max_concurrency();
         while self.level_ns.len() < levels {
             try_push(&mut self.level_ns, u64::MAX)?;
-        }
-        while self.nanoseconds.len() < positions {
-            try_push(&mut self.nanoseconds, AtomicU32::new(0))?;
         }
         for list in [&mut self.level, &mut self.blocks] {
             list.clear();
@@ -86,34 +80,8 @@ impl Threads {
         self.level_ns.clear();
     }
 
-    /// Forgets the time of a node that was removed.
-    pub fn forget(&mut self, node: u32) {
-        if let Some(nanoseconds) = self.nanoseconds.get_mut(node as usize) {
-            *nanoseconds = AtomicU32::new(0);
-        }
-    }
-
-    /// The sum of the durations of these positions, or `u64::MAX` if one is not known.
-    fn sum(&self, plan: &Plan, range: std::ops::Range<u32>) -> u64 {
-        range.fold(0, |sum: u64, position| match self.cost(plan.step(position).node) {
-            0 => u64::MAX,
-            cost => sum.saturating_add(u64::from(cost)),
-        })
-    }
-
-    fn cost(&self, node: u32) -> u32 {
-        self.nanoseconds[node as usize].load(Relaxed)
-    }
-
-    fn learn(&self, node: u32, seconds: f64) {
-        let old = self.cost(node);
-        let new = (seconds * 1e9).clamp(1.0, f64::from(u32::MAX)) as u32;
-        let mean = if old == 0 { new } else { old - old / 4 + new / 4 };
-        self.nanoseconds[node as usize].store(mean.max(1), Relaxed);
-    }
-
     pub fn memory_used(&self) -> usize {
-        (self.nanoseconds.capacity() + self.level.capacity() + self.blocks.capacity()) * 4
+        (self.level.capacity() + self.blocks.capacity()) * 4
             + self.level_ns.capacity() * 8
             + self.scratch.capacity() * size_of::<Mutex<Scratch>>()
     }
@@ -126,10 +94,10 @@ impl<F: Function> Work<'_, F> {
             // Levels that are never worth a thread are not looked at closely, but for new durations now and then.
             let is_small = threads.level_ns[level] < threads.least_level_ns;
             let range = plan.level_of(level);
-            let is_done = if is_small && !self.evaluation.is_multiple_of(TIMED_RUNS as u32) {
+            let is_done = if is_small && !self.evaluation.is_multiple_of(EVALUATIONS_PER_LOOK) {
                 self.walk(plan, bits, range)
             } else {
-                threads.level_ns[level] = threads.sum(plan, range.clone());
+                threads.level_ns[level] = self.duration_of(plan, range.clone());
                 self.run_level(plan, bits, range, threads, executor)
             };
             if !is_done {
@@ -153,11 +121,11 @@ impl<F: Function> Work<'_, F> {
         while let Some(position) = bits.next(at).filter(|&position| position < range.end) {
             let step = plan.step(position);
             if !step.is_lazy {
-                let cost = threads.cost(step.node);
+                let cost = self.state.duration_ns(step.node);
                 known += u64::from(cost);
                 if cost != 0 {
                     threads.level.push(position);
-                } else if !self.timed_step(plan, bits, position, threads) {
+                } else if !self.step_and_clear(plan, bits, position) {
                     return false;
                 }
             }
@@ -165,7 +133,7 @@ impl<F: Function> Work<'_, F> {
         }
         let is_alone = executor.max_concurrency() < 2 || threads.level.len() < 2;
         let is_done = if known < threads.least_level_ns || is_alone {
-            self.run_here(plan, bits, threads)
+            threads.level.iter().all(|&position| self.step_and_clear(plan, bits, position))
         } else {
             self.run_blocks(plan, bits, threads, executor)
         };
@@ -181,28 +149,20 @@ impl<F: Function> Work<'_, F> {
         is_done
     }
 
-    fn run_here(&mut self, plan: &Plan, bits: &mut Bits, threads: &Threads) -> bool {
-        threads.level.iter().all(|&position| {
-            let is_timed = self.state.runs(plan.step(position).node).is_multiple_of(TIMED_RUNS);
-            if is_timed {
-                return self.timed_step(plan, bits, position, threads);
-            }
-            let is_done = self.step(plan, bits, position);
-            if is_done {
-                bits.clear(position);
-            }
-            is_done
-        })
-    }
-
-    fn timed_step(&mut self, plan: &Plan, bits: &mut Bits, position: u32, threads: &Threads) -> bool {
-        let watch = Stopwatch::begin();
+    fn step_and_clear(&mut self, plan: &Plan, bits: &mut Bits, position: u32) -> bool {
         let is_done = self.step(plan, bits, position);
         if is_done {
-            threads.learn(plan.step(position).node, watch.passed().as_secs_f64());
             bits.clear(position);
         }
         is_done
+    }
+
+    /// The sum of the durations of these positions in nanoseconds, or `u64::MAX` if one is not known.
+    fn duration_of(&self, plan: &Plan, range: std::ops::Range<u32>) -> u64 {
+        range.fold(0, |sum: u64, position| match self.state.duration_ns(plan.step(position).node) {
+            0 => u64::MAX,
+            duration => sum.saturating_add(u64::from(duration)),
+        })
     }
 
     fn run_blocks(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
@@ -215,8 +175,8 @@ impl<F: Function> Work<'_, F> {
         }
         let rest = usize::try_from(self.node_limit - self.summary.evaluated).unwrap_or(usize::MAX);
         let allowed = threads.level.len().min(rest);
-        cut(threads, plan, allowed);
         let (structure, state) = (self.structure, self.state);
+        cut(threads, allowed, |position| state.duration_ns(plan.step(position).node));
         for &position in &threads.level[..allowed] {
             state.change_flags(plan.step(position).node, DIRTY, 0);
         }
@@ -232,13 +192,9 @@ impl<F: Function> Work<'_, F> {
                     return;
                 }
                 let step = plan.step(position);
-                let watch = state.runs(step.node).is_multiple_of(TIMED_RUNS).then(Stopwatch::begin);
                 let (position, outputs) = (step.node, step.outputs());
                 let run = Run { structure, position, outputs, available: 0, evaluation, is_restore: false };
                 state.run(&run, plan.reads(step).iter().copied(), &mut scratch, |_| ());
-                if let Some(watch) = watch {
-                    shared.learn(step.node, watch.passed().as_secs_f64());
-                }
             }
         });
         let mut is_done = allowed == threads.level.len();
@@ -275,12 +231,12 @@ impl<F: Function> Work<'_, F> {
 }
 
 /// Cuts the nodes of a level into blocks.
-fn cut(threads: &mut Threads, plan: &Plan, allowed: usize) {
+fn cut(threads: &mut Threads, allowed: usize, duration_ns: impl Fn(u32) -> u32) {
     threads.blocks.clear();
     threads.blocks.push(0);
     let mut work = 0;
     for at in 0..allowed {
-        work += u64::from(threads.cost(plan.step(threads.level[at]).node));
+        work += u64::from(duration_ns(threads.level[at]));
         if work >= threads.least_block_ns && at + 1 < allowed {
             threads.blocks.push(at as u32 + 1);
             work = 0;

@@ -39,6 +39,9 @@ pub const READS_OWNED: u32 = 512;
 /// Its last run failed or recovered, and changed no value.
 pub const SHIFTED: u32 = 1024;
 
+/// One run of a node in this many is timed: at 50 ns for two looks at the clock that is less than a nanosecond a run.
+const TIMED_RUNS: u64 = 64;
+
 /// The data that each run of a node reads and writes.
 pub struct Hot<F> {
     /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
@@ -116,6 +119,8 @@ pub struct State<F> {
     hot: Vec<Hot<F>>,
     records: Vec<Option<Record>>,
     pub values: Values,
+    /// By node: mean duration of a run in nanoseconds; 0: unknown.
+    durations_ns: Vec<AtomicU32>,
     /// By output: the evaluation in which it changed last.
     pub(super) changed_at: Vec<AtomicU32>,
     pub(super) broken: AtomicUsize,
@@ -132,6 +137,7 @@ impl<F> Default for State<F> {
             hot: Vec::new(),
             records: Vec::new(),
             values: Values::default(),
+            durations_ns: Vec::new(),
             changed_at: Vec::new(),
             broken: AtomicUsize::new(0),
             report: Vec::new(),
@@ -170,9 +176,11 @@ impl<F: Function> State<F> {
         while self.hot.len() <= position {
             self.records.try_reserve(1)?;
             self.report.try_reserve(1)?;
+            self.durations_ns.try_reserve(1)?;
             try_push(&mut self.hot, Hot::default())?;
             self.records.push(None);
             self.report.push(AtomicU32::new(NONE));
+            self.durations_ns.push(AtomicU32::new(0));
         }
         if let Some(memo) = &mut self.memo {
             memo.grow(position)?;
@@ -200,6 +208,8 @@ impl<F: Function> State<F> {
             self.values.set_own(at, pin.default);
         }
         let flags = if record.outputs.is_empty() { PLAIN } else { 0 };
+        // A user input takes no time.
+        self.durations_ns[position] = AtomicU32::new(u32::from(function.is_none()));
         self.hot[position] = Hot { function, flags: AtomicU32::new(flags), ..Hot::default() };
         if let Some(memo) = self.memo.as_mut().filter(|_| record.owns_any()) {
             memo.add(position as u32);
@@ -264,6 +274,23 @@ impl<F: Function> State<F> {
         self.hot[node as usize].runs.load(Relaxed)
     }
 
+    /// Takes over the duration of a run in nanoseconds.
+    #[cold]
+    fn learn(&self, node: u32, watch: Stopwatch) -> f32 {
+        let new = (watch.passed().as_secs_f64() * 1e9).clamp(1.0, f64::from(u32::MAX));
+        let mean = match self.duration_ns(node) {
+            0 => new as u32,
+            old => old - old / 4 + new as u32 / 4,
+        };
+        self.durations_ns[node as usize].store(mean.max(1), Relaxed);
+        new as f32
+    }
+
+    /// Mean duration of a run in nanoseconds, by one run in [`TIMED_RUNS`]. 0: not known.
+    pub fn duration_ns(&self, node: u32) -> u32 {
+        self.durations_ns[node as usize].load(Relaxed)
+    }
+
     /// The evaluation in which a node ran last, or 0.
     pub fn ran_at(&self, node: u32) -> u32 {
         self.hot[node as usize].ran_at.load(Relaxed)
@@ -323,10 +350,12 @@ impl<F: Function> State<F> {
             failure: &mut scratch.failure,
             held: Held::default(),
         };
-        let watch = (flags & PLAIN == 0 && self.memo.is_some()).then(Stopwatch::begin);
+        let is_timed = hot.is_timed() || (flags & PLAIN == 0 && self.memo.is_some());
+        let watch = is_timed.then(Stopwatch::begin);
         let verdict = function.evaluate(&mut call);
         let held = call.held;
-        let nanoseconds = watch.map(|watch| watch.passed().as_nanos() as f32);
+        let is_run = !matches!(verdict, Verdict::Need(_));
+        let nanoseconds = watch.filter(|_| is_run).map(|watch| self.learn(position, watch));
         match verdict {
             Verdict::Done => {}
             verdict => return self.end_without_values(run, verdict, &mut scratch.failure, &mut on_change),
@@ -481,7 +510,7 @@ impl<F: Function> State<F> {
         let names: usize = self.records.iter().flatten().map(Record::memory_used).sum();
         self.hot.capacity() * size_of::<Hot<F>>()
             + self.records.capacity() * size_of::<Option<Record>>()
-            + (self.changed_at.capacity() + self.report.capacity()) * 4
+            + (self.changed_at.capacity() + self.report.capacity() + self.durations_ns.capacity()) * 4
             + self.values.memory_used()
             + self.memo.as_ref().map_or(0, Memo::memory_used)
             + names
@@ -495,6 +524,12 @@ impl<F> Default for Hot<F> {
 }
 
 impl<F> Hot<F> {
+    /// Whether the next run is timed.
+    #[inline]
+    pub fn is_timed(&self) -> bool {
+        self.runs.load(Relaxed).is_multiple_of(TIMED_RUNS)
+    }
+
     #[inline]
     pub fn count(&self, evaluation: u32) {
         self.ran_at.store(evaluation, Relaxed);

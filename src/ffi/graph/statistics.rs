@@ -69,6 +69,42 @@ pub extern "C" fn hob_graph_get_statistics(
     Ok(())
 }
 
+/// Counts of a node since it was added.
+/// An answer: set struct_size, or begin with HOB_NODE_STATISTICS_INIT.
+#[versioned(size = 32, last = held_bytes)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_node_statistics {
+    /// sizeof(hob_node_statistics).
+    pub struct_size: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// Runs, without those that ended with HOB_VERDICT_NEED.
+    pub runs: u64,
+    /// Mean duration of a run in nanoseconds, measured in one run of 64, the first one included. 0: not known.
+    pub mean_ns: f64,
+    /// Bytes that its owned outputs hold now. 0 before hob_graph_set_memory_limit.
+    pub held_bytes: u64,
+}
+
+/// Gets the counts of a node.
+/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_graph_get_node_statistics(
+    graph: *const hob_graph,
+    node: hob_node_id,
+    out_statistics: *mut hob_node_statistics,
+) -> hob_result {
+    let counts = graph.graph.node_counts(node.into())?;
+    out_statistics.write(hob_node_statistics {
+        runs: counts.runs,
+        mean_ns: counts.duration_ns.into(),
+        held_bytes: counts.held,
+        ..hob_node_statistics::defaults()
+    });
+    Ok(())
+}
+
 /// Gets the number of a node's runs, without those that ended with HOB_VERDICT_NEED.
 /// HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
 #[entry(shared, experimental)]
