@@ -47,8 +47,7 @@ impl<F: Function> Lanes<'_, F> {
             *input = slots[(read & !OWN) as usize].get();
         }
         let slot = &self.outputs[output as usize];
-        let old = slot.get();
-        let mut new = [old];
+        let mut new = [slot.get()];
         let inputs = &inputs[..reads.len().min(SIMPLE_INPUTS)];
         match function.evaluate(&mut Call { inputs, available: 0, outputs: &mut new, failure, held: Held::default() }) {
             Verdict::Done => {}
@@ -56,7 +55,7 @@ impl<F: Function> Lanes<'_, F> {
         }
         hot.count(evaluation);
         hot.flags.store((flags | HAS_VALUE) & !STALE, Relaxed);
-        if new[0] == old && flags & HAS_VALUE != 0 {
+        if new[0] == slot.get() && flags & HAS_VALUE != 0 {
             return Simple::Same;
         }
         slot.set(new[0]);

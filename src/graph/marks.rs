@@ -90,6 +90,19 @@ impl Bits {
         }
     }
 
+    /// Removes a position. Whether the next one is in the set, and in the same word.
+    #[inline]
+    pub fn clear_and_peek(&mut self, position: u32) -> bool {
+        let word = (position / 64) as usize;
+        let rest = self.words[word] & !(1 << (position % 64));
+        self.words[word] = rest;
+        if rest == 0 {
+            self.summary[word / 64] &= !(1 << (word % 64));
+            return false;
+        }
+        rest >> (position % 64) & 2 != 0
+    }
+
     #[inline]
     pub fn has(&self, position: u32) -> bool {
         self.words[(position / 64) as usize] & (1 << (position % 64)) != 0

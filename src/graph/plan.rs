@@ -24,6 +24,8 @@ pub struct Step {
     first_read: u32,
     /// The entry of [`Plan::first_reader`] of its first output.
     first_reader: u32,
+    /// The entries of [`Plan::readers`] of its first output.
+    readers: (u32, u32),
     output_count: u16,
     input_count: u16,
     pub is_lazy: bool,
@@ -40,6 +42,7 @@ impl Step {
             first_output: pins.first_output,
             first_read: 0,
             first_reader: 0,
+            readers: (0, 0),
             // A node has at most `MAX_PINS` of both.
             output_count: pins.output_count as u16,
             input_count: pins.input_count as u16,
@@ -125,6 +128,12 @@ impl Plan {
         &self.readers[self.first_reader[at] as usize..self.first_reader[at + 1] as usize]
     }
 
+    /// The readers of the output of a simple step.
+    #[inline]
+    pub fn readers_of_simple(&self, step: &Step) -> &[u32] {
+        &self.readers[step.readers.0 as usize..step.readers.1 as usize]
+    }
+
     /// Positions in the order of the list evaluator.
     pub fn list(&self) -> &[u32] {
         &self.list
@@ -204,8 +213,12 @@ impl Plan {
             self.steps[position].first_reader = self.first_reader.len() as u32;
             self.reads.extend(pins.inputs().map(|input| structure.read_by(input)));
             for output in pins.outputs() {
-                self.first_reader.push(self.readers.len() as u32);
+                let start = self.readers.len() as u32;
+                self.first_reader.push(start);
                 self.link_output(structure, output)?;
+                if output == pins.first_output {
+                    self.steps[position].readers = (start, self.readers.len() as u32);
+                }
             }
         }
         self.first_reader.push(self.readers.len() as u32);

@@ -16,21 +16,25 @@ impl<F: Function> Work<'_, F> {
     pub fn walk(&mut self, plan: &Plan, bits: &mut Bits, positions: Range<u32>) -> bool {
         let lanes = self.state.lanes();
         // A node gives a turn to nodes behind it only.
-        let mut turn = bits.next(positions.start);
-        while let Some(position) = turn.filter(|&position| position < positions.end) {
-            let step = plan.step(position);
-            let is_done = if step.is_simple && self.state.broken() == 0 {
-                self.step_simple(plan, bits, position, step, &lanes)
-            } else {
-                self.step(plan, bits, position)
-            };
-            if !is_done {
-                return false;
+        let mut next = positions.start;
+        while let Some(mut position) = bits.next(next).filter(|&position| position < positions.end) {
+            loop {
+                let step = plan.step(position);
+                let is_done = if step.is_simple && self.state.broken() == 0 {
+                    self.step_simple(plan, bits, position, step, &lanes)
+                } else {
+                    self.step(plan, bits, position)
+                };
+                if !is_done {
+                    return false;
+                }
+                next = position + 1;
+                // Often the next position is next. The processor guesses that, and does not wait for the set.
+                if !bits.clear_and_peek(position) || next >= positions.end {
+                    break;
+                }
+                position = next;
             }
-            bits.clear(position);
-            // Often the next position is next. The processor guesses that, and does not wait for the set.
-            let next = position + 1;
-            turn = if next < positions.end && bits.has(next) { Some(next) } else { bits.next(next) };
         }
         true
     }
@@ -44,7 +48,7 @@ impl<F: Function> Work<'_, F> {
         match lanes.run(step.node, plan.reads(step), output, evaluation, self.scratch.failure()) {
             Simple::Same => {}
             Simple::Changed => {
-                for &reader in plan.readers(step, output) {
+                for &reader in plan.readers_of_simple(step) {
                     match reader & BY_INPUT {
                         0 => bits.set(reader),
                         _ => self.change_input(plan, bits, reader & !BY_INPUT),
@@ -70,7 +74,7 @@ impl<F: Function> Work<'_, F> {
         };
         let mut is_changed = false;
         self.state.end_without_values(&run, verdict, self.scratch.failure(), &mut |_| is_changed = true);
-        for &reader in plan.readers(step, step.output()).iter().filter(|_| is_changed) {
+        for &reader in plan.readers_of_simple(step).iter().filter(|_| is_changed) {
             match reader & BY_INPUT {
                 0 => bits.set(reader),
                 _ => self.change_input(plan, bits, reader & !BY_INPUT),
