@@ -15,6 +15,9 @@ use crate::executor::{Executor, Priority};
 const LEAST_LEVEL_NS: u64 = 40_000;
 /// Least work of a block.
 const LEAST_BLOCK_NS: u64 = 10_000;
+/// The cost of a node of a block beside its run. It is collected, run through the general path, and passed on by the
+/// calling thread; and the clock adds to its duration.
+const NODE_OF_BLOCK_NS: u64 = 50;
 /// Small levels are looked at once in this many evaluations: their nodes may have become slower.
 const EVALUATIONS_PER_LOOK: u32 = 64;
 
@@ -28,8 +31,11 @@ pub struct Threads {
     pub handed_out: u64,
     /// By level of the plan: the sum of all durations, or `u64::MAX` if it is not known.
     level_ns: Vec<u64>,
+    /// The last [`grow`](Self::grow): node positions, levels, pins, threads.
+    grown: (usize, usize, (usize, usize), usize),
     least_level_ns: u64,
     least_block_ns: u64,
+    node_of_block_ns: u64,
 }
 
 impl Default for Threads {
@@ -40,8 +46,10 @@ impl Default for Threads {
             blocks: Vec::new(),
             handed_out: 0,
             level_ns: Vec::new(),
+            grown: (0, 0, (0, 0), 0),
             least_level_ns: LEAST_LEVEL_NS,
             least_block_ns: LEAST_BLOCK_NS,
+            node_of_block_ns: NODE_OF_BLOCK_NS,
         }
     }
 }
@@ -50,6 +58,10 @@ impl Threads {
     /// Makes room for a graph with these numbers of node positions and most pins, on this number of threads.
     pub fn grow(&mut self, positions: usize, levels: usize, pins: (usize, usize), executor: &Executor) -> Result<()> {
         let threads = executor.max_concurrency();
+        let wanted = (positions, levels, pins, threads);
+        if wanted == self.grown {
+            return Ok(());
+        }
         while self.level_ns.len() < levels {
             try_push(&mut self.level_ns, u64::MAX)?;
         }
@@ -64,20 +76,33 @@ impl Threads {
         while self.scratch.len() < threads {
             try_push(&mut self.scratch, Mutex::default())?;
         }
-        self.scratch
-            .iter_mut()
-            .try_for_each(|scratch| scratch.get_mut().unwrap_or_else(|poison| poison.into_inner()).grow(pins.0, pins.1))
+        for scratch in &mut self.scratch {
+            scratch.get_mut().unwrap_or_else(|poison| poison.into_inner()).grow(pins.0, pins.1)?;
+        }
+        self.grown = wanted;
+        Ok(())
     }
 
     /// Makes each node a block, for tests whose nodes take no time.
     #[cfg(test)]
     pub fn split_everything(&mut self) {
-        (self.least_level_ns, self.least_block_ns) = (0, 0);
+        (self.least_level_ns, self.least_block_ns, self.node_of_block_ns) = (0, 0, 0);
+    }
+
+    /// Whether several threads make a level of so many nodes faster.
+    fn is_worth(&self, level_ns: u64, nodes: usize, executor: &Executor) -> bool {
+        // Most levels are small: for them this is one comparison.
+        if level_ns < self.least_level_ns {
+            return false;
+        }
+        let threads = executor.max_concurrency() as u64;
+        threads > 1 && level_ns - level_ns / threads >= self.node_of_block_ns * nodes as u64
     }
 
     /// Forgets the levels of a plan.
     pub fn forget_levels(&mut self) {
         self.level_ns.clear();
+        self.grown = (0, 0, (0, 0), 0);
     }
 
     pub fn memory_used(&self) -> usize {
@@ -90,14 +115,25 @@ impl Threads {
 impl<F: Function> Work<'_, F> {
     /// Runs what waits, level by level. Whether nothing waits any more.
     pub fn walk_levels(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
-        for level in 0..plan.levels() {
-            // Levels that are never worth a thread are not looked at closely, but for new durations now and then.
-            let is_small = threads.level_ns[level] < threads.least_level_ns;
-            let range = plan.level_of(level);
-            let is_done = if is_small && !self.evaluation.is_multiple_of(EVALUATIONS_PER_LOOK) {
-                self.walk(plan, bits, range)
+        let is_look = self.evaluation.is_multiple_of(EVALUATIONS_PER_LOOK);
+        let mut level = 0;
+        while level < plan.levels() {
+            let start = plan.level_of(level).start;
+            // Levels that are not worth a thread are not looked at closely, but for new durations now and then. Those
+            // that follow each other are one walk.
+            let is_small = |level: usize| {
+                let nodes = plan.level_of(level).len();
+                !is_look && !threads.is_worth(threads.level_ns[level], nodes, executor)
+            };
+            let next = (level..plan.levels()).find(|&level| !is_small(level)).unwrap_or(plan.levels());
+            let is_done = if next > level {
+                let end = plan.level_of(next - 1).end;
+                level = next;
+                self.walk(plan, bits, start..end)
             } else {
+                let range = plan.level_of(level);
                 threads.level_ns[level] = self.duration_of(plan, range.clone());
+                level += 1;
                 self.run_level(plan, bits, range, threads, executor)
             };
             if !is_done {
@@ -131,12 +167,10 @@ impl<F: Function> Work<'_, F> {
             }
             at = position + 1;
         }
-        let is_alone = executor.max_concurrency() < 2 || threads.level.len() < 2;
-        let is_done = if known < threads.least_level_ns || is_alone {
-            threads.level.iter().all(|&position| self.step_and_clear(plan, bits, position))
-        } else {
-            self.run_blocks(plan, bits, threads, executor)
-        };
+        if threads.level.len() < 2 || !threads.is_worth(known, threads.level.len(), executor) {
+            return self.walk(plan, bits, range);
+        }
+        let is_done = self.run_blocks(plan, bits, threads, executor);
         // Lazy inputs are pulled by this thread.
         at = range.start;
         while let Some(position) = bits.next(at).filter(|&position| is_done && position < range.end) {

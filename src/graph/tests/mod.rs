@@ -1,6 +1,7 @@
 //! Facts about graphs, on every evaluator and several numbers of threads.
 
 mod audit;
+mod big;
 mod dump;
 mod edits;
 mod emit;
