@@ -83,6 +83,17 @@ pub fn harness_library() -> PathBuf {
     build_library("library", "harness", &HARNESS_FEATURES)("so")
 }
 
+/// All subsystems.
+pub const EVERYTHING: &str = "balance,executor,goblin,program_cache,pipeline,graph";
+
+/// The release library, built as packages build it with these features.
+pub fn released_library(features: &str) -> PathBuf {
+    let packaged = format!("{features},host-allocator,no-backtrace");
+    let packaged = ["--crate-type", "cdylib", "--no-default-features", "--features", &packaged];
+    // A separate folder for each, since all libraries have the same file name.
+    build_library(&format!("released-{features}"), "release", &packaged)("so")
+}
+
 /// The C++ compiler, with the flags of the whole harness.
 pub fn compiler() -> Option<cc::Tool> {
     let mut build = cc::Build::new();

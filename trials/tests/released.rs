@@ -2,16 +2,14 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use hobgoblin_tests::api::Api;
-use hobgoblin_tests::cpp::{build_library, is_installed, output, run};
+use hobgoblin_tests::cpp::{EVERYTHING, is_installed, output, released_library, run};
 
 /// The size limit of the stripped release library in bytes, by features.
 const MOST_BYTES: [(&str, u64); 2] = [("goblin", 1000 * 1000), (EVERYTHING, 3 * 1000 * 1000)];
-/// All subsystems.
-const EVERYTHING: &str = "balance,executor,goblin,program_cache,pipeline,graph";
 
 /// The symbols that the library exports. Names of symbol versions are not included.
 fn exported(library: &Path) -> Vec<String> {
@@ -23,14 +21,6 @@ fn exported(library: &Path) -> Vec<String> {
 /// The functions that the headers declare.
 fn declared() -> Vec<String> {
     Api::read().functions.into_iter().map(|function| function.name).collect()
-}
-
-/// The release library, built as packages build it with these features.
-fn released_library(features: &str) -> PathBuf {
-    let packaged = format!("{features},host-allocator,no-backtrace");
-    let packaged = ["--crate-type", "cdylib", "--no-default-features", "--features", &packaged];
-    // A separate folder for each, since all libraries have the same file name.
-    build_library(&format!("released-{features}"), "release", &packaged)("so")
 }
 
 #[test]

@@ -1,0 +1,65 @@
+//! Instructions per node of an evaluation through the C API, counted by callgrind, compared with a hand-written loop.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use hobgoblin_tests::cpp::{EVERYTHING, compiler, is_installed, output, released_library, root, run};
+
+const NODES: f64 = 16_384.0;
+const FRAMES: u64 = 4;
+/// Shape, number of hob_evaluator, its name, and the limit of instructions per node: the count of 2026-11-26 and 10 %.
+/// The target is 3 x the loop.
+const LIMITS: [(&str, &str, &str, f64); 6] = [
+    ("chain", "3", "bitset", 237.0),
+    ("chain", "2", "list", 419.0),
+    ("chain", "1", "lazy", 757.0),
+    ("levels", "3", "bitset", 281.0),
+    ("levels", "2", "list", 460.0),
+    ("levels", "1", "lazy", 1020.0),
+];
+
+/// Instructions of a run with this number of frames.
+fn instructions(program: &Path, shape: &str, evaluator: &str, frames: u64) -> u64 {
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
+    let text = run(valgrind.args([shape, evaluator, &frames.to_string()])).stderr;
+    let text = String::from_utf8_lossy(&text);
+    let count = text.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim());
+    count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("callgrind prints a count: {text}"))
+}
+
+/// Instructions per node of a frame in which all nodes run. The first frame makes the plan, and is not counted.
+fn per_node(program: &Path, shape: &str, evaluator: &str) -> f64 {
+    let (few, many) = (instructions(program, shape, evaluator, 1), instructions(program, shape, evaluator, 1 + FRAMES));
+    (many - few) as f64 / FRAMES as f64 / NODES
+}
+
+#[test]
+fn run_of_a_node_through_c_takes_few_instructions() {
+    if !is_installed("valgrind", "valgrind") {
+        return;
+    }
+    let Some(tool) = compiler() else { return };
+    // Linkers take the commas of its path for separators.
+    let folder = output().join("graph_cost");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let (program, library) = (folder.join("graph"), folder.join("libhobgoblin.so"));
+    fs::copy(released_library(EVERYTHING), &library).expect("the target directory can be written");
+    let mut compile = tool.to_command();
+    compile.current_dir(root()).args(["-O2", "cpp_tests/cost/graph.cpp"]).arg(&library);
+    compile.arg(format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display()));
+    run(compile.arg("-o").arg(&program));
+    let floors = ["chain", "levels"].map(|shape| (shape, per_node(&program, shape, "loop")));
+    let mut too_many = Vec::new();
+    for (shape, evaluator, name, most) in LIMITS {
+        let floor = floors.iter().find(|(of, _)| *of == shape).map_or(f64::NAN, |(_, floor)| *floor);
+        let count = per_node(&program, shape, evaluator);
+        eprintln!("{shape}, {name}: {count:.0} instructions per node, {:.1} x the loop's {floor:.0}", count / floor);
+        if count > most {
+            too_many.push(format!("{shape}, {name}: {count:.0}, at most {most:.0}"));
+        }
+    }
+    assert!(too_many.is_empty(), "{too_many:?}");
+}
