@@ -26,3 +26,21 @@ pub fn quantile(samples: &[f64], share: f64) -> f64 {
 pub fn median(samples: &[f64]) -> f64 {
     quantile(samples, 0.5)
 }
+
+/// Nanoseconds of processor time that some work takes on this thread: other programs of the machine do not count.
+#[cfg(unix)]
+pub fn thread_nanoseconds(work: impl FnOnce()) -> f64 {
+    let now = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+    };
+    let start = now();
+    work();
+    now() - start
+}
+
+/// The median of the ratios of samples that were taken in pairs.
+pub fn ratio(samples: &[f64], to: &[f64]) -> f64 {
+    let ratios: Vec<f64> = samples.iter().zip(to).map(|(one, other)| one / other).collect();
+    median(&ratios)
+}

@@ -1,0 +1,202 @@
+//! Graphs by the numbers of the nodes that each node reads, and the hand-written loop that evaluates them.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use hobgoblin::graph::Value;
+
+/// The function of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Op {
+    /// Its input plus 1.
+    PlusOne,
+    /// Two inputs, mixed.
+    Mix,
+    /// The sum of any number of inputs.
+    Sum,
+    /// 0.
+    Zero,
+    /// The sum of its inputs, after as many rounds of arithmetic as `user_data` points at.
+    Work,
+}
+
+impl Op {
+    /// The value of a node without `user_data`.
+    #[inline(always)]
+    pub fn apply(self, mut inputs: impl Iterator<Item = u64>) -> u64 {
+        match self {
+            Self::PlusOne => inputs.next().unwrap_or(0).wrapping_add(1),
+            Self::Mix => {
+                let (one, other) = (inputs.next().unwrap_or(0), inputs.next().unwrap_or(0));
+                one.rotate_left(1) ^ other.wrapping_add(1)
+            }
+            Self::Sum | Self::Work => inputs.fold(0, u64::wrapping_add),
+            Self::Zero => inputs.next().map_or(0, |_| 0),
+        }
+    }
+
+    /// Calls `of` with the number of this function as a constant.
+    pub fn pick<R>(self, of: [R; 5]) -> R {
+        let at = self as usize;
+        of.into_iter().nth(at).expect("there are five functions")
+    }
+
+    /// The function with a number.
+    const fn of(number: u8) -> Self {
+        match number {
+            0 => Self::PlusOne,
+            1 => Self::Mix,
+            2 => Self::Sum,
+            3 => Self::Zero,
+            _ => Self::Work,
+        }
+    }
+}
+
+/// The value of function number `OP`, for callbacks that know it when they are compiled.
+#[inline(always)]
+pub fn value<const OP: u8>(user_data: *mut c_void, inputs: &[Value]) -> u64 {
+    let sum = const { Op::of(OP) }.apply(inputs.iter().map(|input| input.0[0]));
+    if OP == Op::Work as u8 {
+        // SAFETY: nodes of this function have a pointer to the number of rounds, which outlives them.
+        let rounds = unsafe { *user_data.cast::<u32>() };
+        return spin(rounds, sum);
+    }
+    sum
+}
+
+/// Arithmetic whose rounds depend on each other.
+pub fn spin(rounds: u32, start: u64) -> u64 {
+    (0..rounds).fold(start, |state, _| std::hint::black_box(state.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (state >> 29)))
+}
+
+/// A graph. Its first nodes are heads: values that the host sets.
+#[derive(Clone)]
+pub struct Shape {
+    pub name: &'static str,
+    pub heads: u32,
+    /// The other nodes, after the nodes that they read.
+    pub nodes: Vec<(Op, Vec<u32>)>,
+    /// Nodes that run after one head has changed, and the head.
+    pub runs: u64,
+}
+
+impl Shape {
+    fn new(name: &'static str, nodes: Vec<(Op, Vec<u32>)>) -> Self {
+        let runs = nodes.len() as u64 + 1;
+        Self { name, heads: 1, nodes, runs }
+    }
+
+    pub fn edges(&self) -> usize {
+        self.nodes.iter().map(|(_, inputs)| inputs.len()).sum()
+    }
+
+    /// The nodes that no other node reads.
+    pub fn sinks(&self) -> Vec<u32> {
+        let mut is_read = vec![false; self.heads as usize + self.nodes.len()];
+        for &input in self.nodes.iter().flat_map(|(_, inputs)| inputs) {
+            is_read[input as usize] = true;
+        }
+        (self.heads..is_read.len() as u32).filter(|&at| !is_read[at as usize]).collect()
+    }
+
+    /// The same graph, whose nodes do work.
+    pub fn at_work(mut self) -> Self {
+        self.nodes.iter_mut().for_each(|(op, _)| *op = Op::Work);
+        self
+    }
+}
+
+/// Each node reads the one before.
+pub fn chain(name: &'static str, count: u32) -> Shape {
+    Shape::new(name, (0..count).map(|at| (Op::PlusOne, vec![at])).collect())
+}
+
+/// Each node reads two nodes of the level before.
+pub fn levels(name: &'static str, width: u32) -> Shape {
+    let node = |at: u32| match at / width {
+        0 => (Op::PlusOne, vec![0]),
+        level => (Op::Mix, vec![(level - 1) * width + at % width + 1, (level - 1) * width + (at + 1) % width + 1]),
+    };
+    Shape::new(name, (0..width * width).map(node).collect())
+}
+
+/// Each node is read by two.
+pub fn tree(name: &'static str, count: u32) -> Shape {
+    Shape::new(name, (0..count).map(|at| (Op::PlusOne, vec![at.div_ceil(2)])).collect())
+}
+
+/// A square whose nodes read the nodes on the left and above.
+pub fn wave(name: &'static str, width: u32) -> Shape {
+    let node = |at: u32| match (at / width, at % width) {
+        (0, 0) => (Op::PlusOne, vec![0]),
+        (0, _) => (Op::PlusOne, vec![at]),
+        (_, 0) => (Op::PlusOne, vec![at - width + 1]),
+        _ => (Op::Mix, vec![at, at - width + 1]),
+    };
+    Shape::new(name, (0..width * width).map(node).collect())
+}
+
+/// The shapes of reactive benchmarks: see src/graph/tests/shapes.rs.
+pub fn reactive() -> Vec<Shape> {
+    let plus = |input: u32| (Op::PlusOne, vec![input]);
+    let mut deep = chain("deep-50", 50);
+    deep.nodes.push((Op::Sum, vec![50]));
+    deep.runs += 1;
+    let broad = (0..150).map(|at| if at < 50 { plus(0) } else { plus(at - 49) }).collect();
+    let mut diamond: Vec<_> = (0..5).map(|_| plus(0)).collect();
+    diamond.extend([(Op::Sum, (1..6).collect()), plus(6)]);
+    let mux = vec![(Op::Sum, (0..100).collect()), plus(100), plus(101)];
+    let avoidable = vec![plus(0), (Op::Zero, vec![1]), plus(2), plus(3), plus(4), plus(5)];
+    vec![
+        deep,
+        Shape::new("broad-50", broad),
+        Shape::new("diamond", diamond),
+        Shape { heads: 100, ..Shape::new("mux", mux) },
+        Shape { runs: 3, ..Shape::new("avoidable", avoidable) },
+    ]
+}
+
+type Run = extern "C" fn(*mut c_void, *const Value, usize, *mut Value) -> u32;
+
+extern "C" fn run<const OP: u8>(user_data: *mut c_void, inputs: *const Value, count: usize, output: *mut Value) -> u32 {
+    // SAFETY: the loop passes this number of inputs, and one output.
+    unsafe { (*output).0[0] = value::<OP>(user_data, std::slice::from_raw_parts(inputs, count)) };
+    0
+}
+
+/// The hand-written loop: calls each function with the values that it reads, and stores its value.
+pub struct Floor {
+    nodes: Vec<(Run, *mut c_void, [u32; 2], u32)>,
+    /// By words: a value that is written as 8 bytes and read as 16 would wait for the processor's store buffer.
+    values: Vec<[AtomicU64; 2]>,
+}
+
+impl Floor {
+    /// The loop of a shape with at most two inputs per node.
+    pub fn new(shape: &Shape) -> Self {
+        let node = |(op, inputs): &(Op, Vec<u32>)| {
+            let run: Run = op.pick([run::<0>, run::<1>, run::<2>, run::<3>, run::<4>]);
+            let read = [inputs[0], inputs.get(1).copied().unwrap_or(0)];
+            (run, std::ptr::null_mut(), read, inputs.len() as u32)
+        };
+        let nodes = shape.nodes.iter().map(node).collect();
+        Self { nodes, values: (0..shape.heads as usize + shape.nodes.len()).map(|_| Default::default()).collect() }
+    }
+
+    pub fn frame(&self, number: u64) {
+        self.values[0][0].store(number, Relaxed);
+        for ((run, user_data, inputs, count), value) in self.nodes.iter().zip(&self.values[1..]) {
+            let mut read = [Value::default(); 2];
+            for (to, &from) in read.iter_mut().zip(inputs).take(*count as usize) {
+                *to = Value([0, 1].map(|word| self.values[from as usize][word].load(Relaxed)));
+            }
+            let mut written = Value::default();
+            if run(*user_data, read.as_ptr(), *count as usize, &raw mut written) != 0 {
+                return;
+            }
+            value.iter().zip(written.0).for_each(|(word, written)| word.store(written, Relaxed));
+        }
+    }
+}
