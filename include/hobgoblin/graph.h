@@ -558,6 +558,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, 
 /// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their values.
 /// Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another node passes
 /// on unchanged. Runs before the first call do not count.
+///
 /// After a release, an output counts as changed in the next run after a change of an input, except with
 /// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good value.
 /// hob_graph_get_statistics has the counts.
