@@ -561,6 +561,9 @@ impl Pair {
             for node in self.model.nodes.values().filter(|node| node.is_sink) {
                 let new = kept.iter().find(|(old, _)| *old == node.id).expect("sinks are kept").1;
                 assert_eq!(baked.failure(new).unwrap().is_some(), node.is_broken, "seed {seed}, baked frame {frame}");
+                if node.is_broken && node.owned.is_some() {
+                    continue;
+                }
                 let number = baked.value(new, 0).unwrap().0[0];
                 assert_eq!(number, node.values[0], "seed {seed}, baked frame {frame}");
             }
