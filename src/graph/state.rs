@@ -222,7 +222,8 @@ impl<F: Function> State<F> {
         self.set_sound(position as u32);
         let hot = std::mem::take(&mut self.hot[position]);
         let is_released = hot.flags.load(Relaxed) & RELEASED != 0;
-        if let Some(memo) = &mut self.memo {
+        let owns_any = self.records[position].as_ref().is_some_and(Record::owns_any);
+        if let Some(memo) = self.memo.as_mut().filter(|_| owns_any) {
             memo.remove(position as u32);
         }
         if let (Some(record), Some(function), false) = (self.records[position].take(), &hot.function, is_released) {
