@@ -18,6 +18,7 @@
 //! | [`program_cache`] | shader and program binaries in memory and on the disk, their statuses, the manager |
 //! | [`pipeline`] | pipeline state objects: recordings, shipped caches, the precompiler |
 //! | [`graph`] | dataflow graphs: lazy inputs, cut-offs, evaluators, errors |
+//! | [`perception`] | vision over frames: what did not change is not looked at again |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 #[cfg(feature = "balance")]
@@ -33,6 +34,8 @@ pub mod goblin;
 pub mod graph;
 #[cfg(feature = "goblin")]
 pub mod knapsack;
+#[cfg(feature = "perception")]
+pub mod perception;
 #[cfg(feature = "pipeline")]
 pub mod pipeline;
 #[cfg(feature = "goblin")]

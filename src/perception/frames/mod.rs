@@ -1,0 +1,1 @@
+//! The last frames, and which regions changed between them.

@@ -1,0 +1,1 @@
+//! Compares and copies pixels.
