@@ -238,7 +238,17 @@ pub struct ViewMut<'a> {
     chroma_stride: usize,
 }
 
-impl ViewMut<'_> {
+impl<'a> ViewMut<'a> {
+    /// The first plane and the second one.
+    pub fn into_planes(self) -> (&'a mut [u8], &'a mut [u8]) {
+        (self.pixels, self.chroma)
+    }
+
+    /// Bytes from one row of the second plane to the next.
+    pub fn chroma_stride(&self) -> usize {
+        self.chroma_stride
+    }
+
     /// Format and size.
     pub fn shape(&self) -> Shape {
         self.shape

@@ -13,4 +13,4 @@
 pub mod frames;
 pub mod image;
 pub mod operators;
-mod pixels;
+pub mod pixels;

@@ -1,1 +1,473 @@
 //! The last frames, and which regions changed between them.
+//!
+//! A [`FrameStore`] gets each frame once, compares the watched regions with the frame before, and keeps the pixels. All
+//! regions are compiled into the union of their pixels, so that a pixel of many regions is compared once. A grid of tiles
+//! of 64×16 pixels remembers where differences are. The verdict of a region is exact to the pixel: in tiles that it shares
+//! with others, masks tell which pixels differ. Masks are made when the first region asks for them.
+//!
+//! A frame is compared and copied in one pass. A slot of the ring held an older frame, so the pass writes the tiles that
+//! changed since then. A static frame writes nothing.
+//!
+//! Invariants:
+//! 1. The verdict of a region is never "same" if a pixel of it differs, whatever the hints say under [`Trust::Compare`].
+//! 2. Watched pixels of a slot are those of its frame, from a region's [`known_since`](FrameStore::known_since) on.
+//! 3. A failed call changes nothing. With a known shape and known regions no call allocates.
+//!
+//! | file | content |
+//! |---|---|
+//! | `options` | options, hints, counters |
+//! | `regions` | the table of regions, their histories and anchors |
+//! | `plan` | the union of all regions, as spans of rows |
+//! | `grid`, `bits` | which tiles a rectangle touches; rows of bits |
+//! | `pass` | compares and copies the frame |
+//! | `tiles` | which tiles and pixels differ |
+//! | `order` | the order in which rows are compared |
+//! | `ring` | the pixels of the last frames |
+//!
+//! Sources: de-duplicated regions and their early-out compare are from "High Framerate Perception". Tiles are from
+//! TigerVNC, x11vnc and WebRTC.
+#![forbid(unsafe_code)]
+
+mod bits;
+mod grid;
+mod options;
+mod order;
+mod pass;
+mod plan;
+mod regions;
+mod ring;
+#[cfg(test)]
+mod tests;
+mod tiles;
+
+pub use options::{Counters, Hints, Keep, MAX_HISTORY, Move, Options, Trust};
+pub use order::{ORDERS, Order};
+pub use regions::RegionId;
+
+use crate::base::{Result, error};
+use crate::executor::Executor;
+use crate::perception::image::{Image, Rect, Shape, View, check_shape};
+use crate::perception::pixels;
+use order::Chooser;
+use pass::{Input, Output, Work};
+use plan::Plan;
+use regions::{Place, Regions, new_anchor, size_of_anchor};
+use ring::Ring;
+use tiles::Tiles;
+
+/// Under [`Trust::Audit`] each tile is compared at least once in so many frames.
+const AUDIT_PERIOD: u64 = 32;
+
+/// Keeps the last frames, and knows which regions changed.
+#[derive(Debug, Default)]
+pub struct FrameStore {
+    options: Options,
+    shape: Shape,
+    regions: Regions,
+    plan: Plan,
+    /// Regions were added or removed since the plan was compiled.
+    is_plan_old: bool,
+    has_first_seen: bool,
+    ring: Ring,
+    tiles: Tiles,
+    /// The moves of the current frame.
+    moves: Vec<Move>,
+    chooser: Chooser,
+    number: u64,
+    /// Whether the last frame can be compared with.
+    has_last: bool,
+    counters: Counters,
+}
+
+impl FrameStore {
+    /// A store without regions.
+    pub fn new(options: Options) -> Result<Self> {
+        if options.history > MAX_HISTORY {
+            return Err(error!(InvalidArgument, "invalid history {}: must be 0 to {MAX_HISTORY}", options.history));
+        }
+        Ok(Self { options, ..Self::default() })
+    }
+
+    /// Watch a rectangle. The same rectangle has the same id, and is watched until each watcher has called
+    /// [`unwatch`](Self::unwatch). The region counts as changed in all frames up to the next one.
+    pub fn watch(&mut self, rect: Rect) -> Result<RegionId> {
+        self.watch_with(rect, None)
+    }
+
+    /// Watch a rectangle of lossy video. The region changes when a channel of a pixel differs from the region's
+    /// [`anchor`](Self::anchor) by more than `tolerance`. The anchor then becomes the pixels of that frame. So slow drift
+    /// does not accumulate.
+    pub fn watch_tolerant(&mut self, rect: Rect, tolerance: u8) -> Result<RegionId> {
+        self.watch_with(rect, Some(tolerance))
+    }
+
+    fn watch_with(&mut self, rect: Rect, tolerance: Option<u8>) -> Result<RegionId> {
+        if rect.is_empty() {
+            return Err(error!(
+                InvalidArgument,
+                "an empty rectangle has no pixels to watch: pass a width and a height"
+            ));
+        }
+        if let Some(id) = self.regions.find(rect, tolerance) {
+            return Ok(id);
+        }
+        let bytes = size_of_anchor(self.shape, rect, tolerance);
+        self.check_limit(self.size_in(self.shape).saturating_add(bytes))?;
+        let anchor = new_anchor(self.shape, rect, tolerance, Place::Inside)?;
+        let id = self.regions.add(rect, tolerance, self.shape, anchor, self.number)?;
+        self.is_plan_old = true;
+        Ok(id)
+    }
+
+    /// End one watch of a region. After the last one the id is free for another region.
+    pub fn unwatch(&mut self, region: RegionId) {
+        self.is_plan_old |= self.regions.remove(region);
+    }
+
+    /// Bytes that the pixels of a shape take, and what is known of them.
+    fn size_in(&self, shape: Shape) -> usize {
+        let pixels = Image::size_of(shape).saturating_mul(self.slots());
+        pixels.saturating_add(Tiles::size_of(shape)).saturating_add(self.regions.size_of_anchors(shape))
+    }
+
+    fn slots(&self) -> usize {
+        match self.options.keep {
+            // The last frame is compared with, even if nobody asks for its pixels.
+            Keep::Copy => self.options.history.max(1) + 1,
+            Keep::Host => 0,
+        }
+    }
+
+    fn check_limit(&self, bytes: usize) -> Result<()> {
+        let limit = self.options.memory_limit;
+        if bytes > limit {
+            return Err(error!(
+                LimitExceeded,
+                "{} past frames take {bytes} bytes, over the limit of {limit}: keep fewer, or raise the limit",
+                self.options.history
+            ));
+        }
+        Ok(())
+    }
+
+    /// Begin anew with frames of another shape. Regions and their ids stay, their past is forgotten. A region that does
+    /// not fit into the shape [is outside](Self::is_outside).
+    pub fn restart(&mut self, shape: Shape) -> Result<()> {
+        check_shape(shape)?;
+        self.check_limit(self.size_in(shape))?;
+        let fitting = self.regions.list.iter().filter(|region| region.place != Place::Unused && shape.has(region.rect));
+        let plan = Plan::compile(shape, fitting.map(|region| region.rect))?;
+        let tiles = Tiles::new(shape)?;
+        let ring = Ring::new(shape, self.slots())?;
+        let anchors = self.regions.new_anchors(shape)?;
+        self.regions.restart(shape, anchors, self.number);
+        (self.shape, self.plan, self.tiles, self.ring) = (shape, plan, tiles, ring);
+        (self.is_plan_old, self.has_first_seen, self.has_last) = (false, false, false);
+        self.moves.clear();
+        self.counters.restarts += 1;
+        Ok(())
+    }
+
+    /// Take the next frame: compare it with the last one, and keep its pixels. Without `compare` all regions count as
+    /// changed. For [`Keep::Copy`].
+    pub fn begin(&mut self, frame: &View<'_>, compare: bool, hints: &Hints<'_>, executor: &Executor) -> Result<()> {
+        if self.options.keep == Keep::Host {
+            return Err(error!(InvalidArgument, "the host keeps the frames: pass the last one, too"));
+        }
+        self.advance(frame, None, compare, hints, executor)
+    }
+
+    /// [`begin`](Self::begin) for [`Keep::Host`]. `last` is the frame of the call before, with unchanged pixels. `None`:
+    /// the host does not have it, and all regions count as changed.
+    pub fn begin_beside(
+        &mut self,
+        frame: &View<'_>,
+        last: Option<&View<'_>>,
+        compare: bool,
+        hints: &Hints<'_>,
+        executor: &Executor,
+    ) -> Result<()> {
+        if self.options.keep == Keep::Copy {
+            return Err(error!(InvalidArgument, "the store keeps the frames: pass the current one alone"));
+        }
+        self.advance(frame, last.filter(|last| last.shape() == frame.shape()), compare, hints, executor)
+    }
+
+    fn advance(
+        &mut self,
+        frame: &View<'_>,
+        host_last: Option<&View<'_>>,
+        compare: bool,
+        hints: &Hints<'_>,
+        executor: &Executor,
+    ) -> Result<()> {
+        self.moves.try_reserve(hints.moves.len().saturating_sub(self.moves.len()))?;
+        if frame.shape() != self.shape {
+            self.restart(frame.shape())?;
+        } else if self.is_plan_old {
+            self.plan = Plan::compile(self.shape, self.regions.rects())?;
+        }
+        // Nothing fails from here on.
+        self.number += 1;
+        self.moves.clear();
+        self.moves.extend_from_slice(hints.moves);
+        self.mark_first_seen();
+        let Self { plan, tiles, ring, regions, number, .. } = self;
+        let (target, held, ring_last) = match ring.advance(*number) {
+            Some((slot, last)) => {
+                let held = std::mem::replace(&mut slot.frame, *number);
+                (Some(&mut slot.image), held, last)
+            }
+            None => (None, 0, None),
+        };
+        let last = host_last.copied().or(ring_last).filter(|_| compare && self.has_last);
+        let order = self.chooser.next(self.options.order);
+        let input = Input { grid: tiles.grid, plan, frame: *frame, last, order, number: *number, held };
+        let compared = last.is_some().then_some(order);
+        let sift = Sift { trusts: hints.trust == Trust::Audit && !self.counters.is_distrusted, hints };
+        let outcome = sift.run(&input, tiles, target, executor);
+        let changed = match last {
+            Some(last) => judge(regions, tiles, frame, &last, *number),
+            None => judge_all_changed(regions, frame, *number),
+        };
+        self.has_last = true;
+        self.count(&outcome, compared, changed);
+        Ok(())
+    }
+
+    /// Mark the tiles of regions that are new. The compare cannot tell whether these changed.
+    fn mark_first_seen(&mut self) {
+        if std::mem::take(&mut self.has_first_seen) {
+            self.tiles.first_seen.fill(0);
+        }
+        if std::mem::take(&mut self.is_plan_old) {
+            for region in &self.regions.list {
+                if region.place == Place::Inside && region.known_since == self.number {
+                    self.tiles.see_first(&self.plan, region.rect);
+                    self.has_first_seen = true;
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, outcome: &Outcome, order: Option<Order>, changed: u64) {
+        let counters = &mut self.counters;
+        let work = &outcome.work;
+        counters.frames += 1;
+        counters.compared_bytes += work.compared_bytes;
+        counters.copied_bytes += work.copied_bytes;
+        counters.compared_tiles += outcome.compared_tiles;
+        counters.dirty_tiles += bits::count(&self.tiles.dirty);
+        counters.lies += outcome.lies;
+        counters.is_distrusted |= outcome.lies > 0;
+        counters.parallel_frames += u64::from(outcome.is_parallel);
+        counters.changed_regions = changed;
+        counters.same_regions = self.regions.inside - changed;
+        counters.total_changed_regions += changed;
+        counters.total_same_regions += counters.same_regions;
+        counters.found_differences += work.found;
+        counters.found_rows += work.found_rows;
+        if let Some(order) = order {
+            counters.compared_frames += 1;
+            self.chooser.record(order, work.found, work.found_rows);
+            counters.frames_by_order = self.chooser.frames();
+        }
+    }
+
+    /// Number of the current frame, from 1 on. 0: there is none yet.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Format and size of the frames.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Bit k is set if the region differs between the frame k before the current one and the frame before that, or if
+    /// that is unknown.
+    #[inline]
+    pub fn changes(&self, region: RegionId) -> u64 {
+        self.regions.history[region.index()]
+    }
+
+    /// The last frame at which the region changed, or could have changed.
+    #[inline]
+    pub fn changed_at(&self, region: RegionId) -> u64 {
+        self.regions.changed_at[region.index()]
+    }
+
+    /// The first frame whose pixels are known inside the region.
+    pub fn known_since(&self, region: RegionId) -> u64 {
+        self.regions.list[region.index()].known_since
+    }
+
+    /// Whether the region is not inside the frame. Such a region counts as changed in every frame.
+    pub fn is_outside(&self, region: RegionId) -> bool {
+        self.regions.list[region.index()].place == Place::Outside
+    }
+
+    /// The rectangle of a region.
+    pub fn rect(&self, region: RegionId) -> Rect {
+        self.regions.list[region.index()].rect
+    }
+
+    /// The pixels of the frame `age` frames before the current one. Only watched pixels are valid. `None`: it is not kept.
+    pub fn frame(&self, age: usize) -> Option<View<'_>> {
+        if age > self.options.history { None } else { self.ring.view(self.number.checked_sub(age as u64)?) }
+    }
+
+    /// The pixels of a tolerant region at its last change. `None`: the region is exact, is outside, or has no frame yet.
+    pub fn anchor(&self, region: RegionId) -> Option<View<'_>> {
+        let index = region.index();
+        let anchor = self.regions.anchors[index].as_ref()?;
+        (self.regions.list[index].known_since <= self.number).then(|| anchor.view())
+    }
+
+    /// Call back for rectangles inside `rect` whose pixels may differ between the last frame and this one. Watched pixels
+    /// outside them are equal in both. The rectangles are pieces of rows of tiles.
+    pub fn dirty(&self, rect: Rect, each: impl FnMut(Rect)) {
+        self.tiles.each_dirty(rect, each);
+    }
+
+    /// Where the pixels of `region` were in the last frame, if a move of the host's hints says so and the pixels of both
+    /// frames are equal. All pixels of both places must be watched. For [`Keep::Copy`].
+    pub fn moved_from(&self, region: Rect) -> Option<Rect> {
+        self.moved_between(region, &self.ring.view(self.number)?, &self.ring.view(self.number.checked_sub(1)?)?)
+    }
+
+    /// [`moved_from`](Self::moved_from) for [`Keep::Host`]: `frame` and `last` are those of the current
+    /// [`begin_beside`](Self::begin_beside).
+    pub fn moved_between(&self, region: Rect, frame: &View<'_>, last: &View<'_>) -> Option<Rect> {
+        let shape = self.shape;
+        if !shape.has(region) || frame.shape() != shape || last.shape() != shape {
+            return None;
+        }
+        let is_held = |rect: Rect| self.options.keep == Keep::Host || self.plan.covers(rect);
+        let is_last_held = |rect: Rect| is_held(rect) && !self.tiles.is_first_seen(rect);
+        self.moves.iter().filter(|shift| shift.target().contains(region)).find_map(|shift| {
+            let x = (region.x - shift.x).checked_add(shift.source.x)?;
+            let y = (region.y - shift.y).checked_add(shift.source.y)?;
+            let source = Rect::new(x, y, region.width, region.height);
+            let is_known = shape.has(source) && is_held(region) && is_last_held(source);
+            (is_known && pixels::is_same(&frame.crop(region), &last.crop(source))).then_some(source)
+        })
+    }
+
+    /// What the store did.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Bytes that the store holds.
+    pub fn memory_used(&self) -> usize {
+        let tiles = Tiles::size_of(self.shape);
+        let moves = self.moves.capacity() * size_of::<Move>();
+        self.regions.memory_used() + self.plan.memory_used() + self.ring.memory_used() + tiles + moves
+    }
+}
+
+/// What came of the passes of one frame.
+#[derive(Default)]
+struct Outcome {
+    work: Work,
+    compared_tiles: u64,
+    lies: u64,
+    is_parallel: bool,
+}
+
+/// Decides by the hints which tiles a pass compares.
+struct Sift<'a> {
+    /// Whether tiles without a hint are taken as unchanged.
+    trusts: bool,
+    hints: &'a Hints<'a>,
+}
+
+impl Sift<'_> {
+    fn run(&self, input: &Input<'_>, tiles: &mut Tiles, target: Option<&mut Image>, executor: &Executor) -> Outcome {
+        let mut target = target;
+        let mut outcome = Outcome::default();
+        let mut pass = |tiles: &mut Tiles, outcome: &mut Outcome| {
+            if input.last.is_some() {
+                let left = input.plan.watched.iter().zip(&tiles.skip).map(|(watched, skip)| watched & !skip);
+                outcome.compared_tiles += left.map(|word| u64::from(word.count_ones())).sum::<u64>();
+            }
+            let Tiles { dirty, skip, changed_at, .. } = tiles;
+            let target = target.as_mut().map(|image| image.view_mut());
+            let (work, is_parallel) = pass::run(input, Output { target, dirty, skip, changed_at }, executor);
+            outcome.work.add(work);
+            outcome.is_parallel |= is_parallel;
+        };
+        if input.last.is_none() {
+            tiles.dirty.copy_from_slice(&input.plan.watched);
+            pass(tiles, &mut outcome);
+            return outcome;
+        }
+        let audited = self.start(input, tiles);
+        pass(tiles, &mut outcome);
+        if audited {
+            outcome.lies = tiles.lies();
+            if outcome.lies > 0 {
+                tiles.skip.copy_from_slice(&tiles.dirty);
+                pass(tiles, &mut outcome);
+            }
+        }
+        outcome
+    }
+
+    /// Mark the tiles that need no compare. Returns whether others are taken as unchanged.
+    fn start(&self, input: &Input<'_>, tiles: &mut Tiles) -> bool {
+        let Hints { dirty, moves, trust } = *self.hints;
+        tiles.dirty.copy_from_slice(&tiles.first_seen);
+        let is_used = self.trusts || trust == Trust::Compare;
+        let rects = dirty.filter(|_| is_used);
+        rects.unwrap_or_default().iter().for_each(|&rect| tiles.take_as_dirty(input.plan, rect));
+        tiles.skip.copy_from_slice(&tiles.dirty);
+        let Some(rects) = rects.filter(|_| self.trusts) else { return false };
+        tiles.hinted.fill(0);
+        rects.iter().for_each(|&rect| tiles.hint(input.plan, rect));
+        moves.iter().for_each(|shift| tiles.hint(input.plan, shift.target()));
+        tiles.skip_unhinted(input.number, AUDIT_PERIOD);
+        true
+    }
+}
+
+/// Note which regions changed. Returns their number, without those outside.
+fn judge(regions: &mut Regions, tiles: &mut Tiles, frame: &View<'_>, last: &View<'_>, number: u64) -> u64 {
+    let Regions { list, history, changed_at, anchors, outside, .. } = regions;
+    if tiles.dirty.iter().all(|&word| word == 0) && *outside == 0 {
+        history.iter_mut().for_each(|history| *history <<= 1);
+        return 0;
+    }
+    let mut changed = 0;
+    for (index, region) in list.iter().enumerate() {
+        let is_inside = region.place == Place::Inside;
+        let is_new = !is_inside || region.known_since == number;
+        let mut is_changed = is_new || tiles.differs(region.rect, frame, last, number);
+        if let Some(anchor) = anchors[index].as_mut().filter(|_| is_changed && is_inside) {
+            let now = frame.crop(region.rect);
+            is_changed = is_new || !pixels::within(&now, &anchor.view(), region.tolerance.unwrap_or(0));
+            if is_changed {
+                pixels::copy(&now, &mut anchor.view_mut());
+            }
+        }
+        history[index] = history[index] << 1 | u64::from(is_changed);
+        if is_changed {
+            changed_at[index] = number;
+            changed += u64::from(is_inside);
+        }
+    }
+    changed
+}
+
+/// Note that all regions changed. Returns their number, without those outside.
+fn judge_all_changed(regions: &mut Regions, frame: &View<'_>, number: u64) -> u64 {
+    regions.history.iter_mut().for_each(|history| *history = *history << 1 | 1);
+    regions.changed_at.fill(number);
+    for (anchor, region) in regions.anchors.iter_mut().zip(&regions.list) {
+        if let Some(anchor) = anchor.as_mut().filter(|_| region.place == Place::Inside) {
+            pixels::copy(&frame.crop(region.rect), &mut anchor.view_mut());
+        }
+    }
+    regions.inside
+}

@@ -1,0 +1,165 @@
+//! What a frame store promises, case by case.
+
+use super::*;
+use crate::base::Code;
+use crate::perception::frames::{Move, Order};
+
+const SHAPE: Shape = Shape::new(Format::Bgrx8, 200, 100);
+
+fn noise(shape: Shape) -> Canvas {
+    let (mut canvas, mut random) = (Canvas::new(shape, 0), Random(3));
+    canvas.paint(shape.bounds(), |_, _, _| random.below(256) as u8);
+    canvas
+}
+
+#[test]
+fn a_scroll_is_found_bit_exact() {
+    let mut canvas = noise(SHAPE);
+    let mut store = store(0);
+    store.watch(SHAPE.bounds()).unwrap();
+    begin(&mut store, &canvas);
+    for _ in 0..5 {
+        let before = canvas.image();
+        let source = Rect::new(0, 17, 200, 83);
+        canvas.paint(Rect::new(0, 0, 200, 83), |x, y, _| before.view().row(y as u32 + 17)[x]);
+        let mut random = Random(store.number());
+        canvas.paint(Rect::new(0, 83, 200, 17), |_, _, _| random.below(256) as u8);
+        let moves = [Move { source, x: 0, y: 0 }];
+        let hints = Hints { moves: &moves, ..Hints::default() };
+        store.begin(&canvas.view(), true, &hints, &Executor::inline()).unwrap();
+        for y in 0..60 {
+            let region = Rect::new(3, y, 70, 20);
+            assert_eq!(store.moved_from(region), Some(Rect::new(3, y + 17, 70, 20)));
+        }
+        assert_eq!(store.moved_from(Rect::new(0, 70, 20, 20)), None, "the new rows did not move");
+        let lie = [Move { source: Rect::new(0, 16, 200, 80), x: 0, y: 0 }];
+        let hints = Hints { moves: &lie, ..Hints::default() };
+        store.begin(&canvas.view(), true, &hints, &Executor::inline()).unwrap();
+        assert_eq!(store.moved_from(Rect::new(3, 5, 70, 20)), None, "a lie is not believed");
+    }
+}
+
+#[test]
+fn slow_drift_changes_a_tolerant_region_once_it_leaves_the_tolerance() {
+    let mut canvas = Canvas::new(SHAPE, 0);
+    let mut store = store(0);
+    let rect = Rect::new(10, 10, 50, 20);
+    let (exact, tolerant) = (store.watch(rect).unwrap(), store.watch_tolerant(rect, 3).unwrap());
+    begin(&mut store, &canvas);
+    for level in 1..=40u8 {
+        canvas.paint(rect, |_, _, _| level);
+        begin(&mut store, &canvas);
+        assert_eq!(store.changes(exact) & 1, 1);
+        let changed = level.is_multiple_of(4);
+        assert_eq!(store.changes(tolerant) & 1 != 0, changed, "level {level}");
+        let anchor = level / 4 * 4;
+        assert_eq!(store.anchor(tolerant).unwrap().row(0)[0], anchor);
+    }
+}
+
+#[test]
+fn a_static_frame_is_compared_once_and_not_copied() {
+    let canvas = noise(SHAPE);
+    let mut store = store(3);
+    for x in 0..100 {
+        store.watch(Rect::new(x, 0, 100, 100)).unwrap();
+    }
+    (0..5).for_each(|_| begin(&mut store, &canvas));
+    let before = store.counters();
+    begin(&mut store, &canvas);
+    let after = store.counters();
+    assert_eq!(after.copied_bytes, before.copied_bytes);
+    assert_eq!(after.compared_bytes - before.compared_bytes, 199 * 100 * 4);
+    assert_eq!((after.same_regions, after.changed_regions), (100, 0));
+}
+
+#[test]
+fn a_change_is_copied_into_each_slot_once() {
+    let mut canvas = noise(SHAPE);
+    let mut store = store(3);
+    store.watch(SHAPE.bounds()).unwrap();
+    (0..8).for_each(|_| begin(&mut store, &canvas));
+    canvas.paint(Rect::new(70, 20, 1, 1), |_, _, old| !old);
+    let before = store.counters().copied_bytes;
+    (0..12).for_each(|_| begin(&mut store, &canvas));
+    assert_eq!(store.counters().copied_bytes - before, 4 * 64 * 16 * 4, "a tile in each of four slots");
+}
+
+#[test]
+fn each_order_finds_the_rows_that_it_looks_at_first() {
+    // In a tile of 16 rows: the last row is second in ends-in order, the eighth one early in middle-out order.
+    for (y, order, most) in
+        [(0, Order::TopDown, 1), (15, Order::EndsIn, 2), (8, Order::MiddleOut, 2), (8, Order::BitReversed, 2)]
+    {
+        let mut canvas = noise(Shape::new(Format::Bgrx8, 64, 16));
+        let options = Options { order: Some(order), ..Options::default() };
+        let mut store = FrameStore::new(options).unwrap();
+        store.watch(canvas.shape.bounds()).unwrap();
+        begin(&mut store, &canvas);
+        canvas.paint(Rect::new(5, y, 1, 1), |_, _, old| !old);
+        begin(&mut store, &canvas);
+        let counters = store.counters();
+        assert!(counters.found_rows <= most && counters.found_differences == 1, "{order:?}: {}", counters.found_rows);
+    }
+}
+
+#[test]
+fn the_order_follows_where_changes_are() {
+    for (y, order) in [(0, Order::TopDown), (15, Order::EndsIn), (4, Order::BitReversed)] {
+        let mut canvas = noise(Shape::new(Format::Bgrx8, 64, 16));
+        let mut store = store(0);
+        store.watch(canvas.shape.bounds()).unwrap();
+        begin(&mut store, &canvas);
+        for _ in 0..200 {
+            canvas.paint(Rect::new(5, y, 1, 1), |_, _, old| !old);
+            begin(&mut store, &canvas);
+        }
+        let frames = store.counters().frames_by_order;
+        assert!(frames[order as usize] > 150, "row {y}: {frames:?}");
+        assert_eq!(frames.iter().sum::<u64>(), store.counters().compared_frames);
+    }
+}
+
+#[test]
+fn a_region_that_is_watched_late_is_unknown_until_it_has_two_frames() {
+    let canvas = noise(SHAPE);
+    let mut store = store(5);
+    let early = store.watch(Rect::new(0, 0, 80, 80)).unwrap();
+    (0..70).for_each(|_| begin(&mut store, &canvas));
+    let late = store.watch(Rect::new(40, 40, 80, 50)).unwrap();
+    assert_eq!((store.changes(late), store.known_since(late)), (!0, 71));
+    begin(&mut store, &canvas);
+    assert_eq!((store.changes(early), store.changes(late)), (0, !0), "the neighbour in the same tiles is the same");
+    begin(&mut store, &canvas);
+    assert_eq!((store.changes(late), store.changed_at(late), store.changed_at(early)), (!1, 71, 1));
+}
+
+#[test]
+fn invalid_arguments_are_refused() {
+    let code = |result: crate::base::Result<()>| result.map_err(|why| why.code());
+    assert_eq!(store(0).watch(Rect::new(5, 5, 0, 5)).map_err(|why| why.code()), Err(Code::InvalidArgument));
+    let options = Options { history: 64, ..Options::default() };
+    assert_eq!(FrameStore::new(options).map(|_| ()).map_err(|why| why.code()), Err(Code::InvalidArgument));
+    assert_eq!(code(store(0).restart(Shape::new(Format::Gray8, 0, 5))), Err(Code::InvalidArgument));
+    let canvas = noise(SHAPE);
+    let beside = store(0).begin_beside(&canvas.view(), None, true, &Hints::default(), &Executor::inline());
+    assert_eq!(code(beside), Err(Code::InvalidArgument));
+}
+
+#[test]
+fn ids_stay_valid_over_restarts_and_are_used_again_after_the_last_unwatch() {
+    let mut store = store(0);
+    let rect = Rect::new(100, 50, 60, 30);
+    let (first, again) = (store.watch(rect).unwrap(), store.watch(rect).unwrap());
+    assert_eq!(first, again);
+    begin(&mut store, &noise(SHAPE));
+    begin(&mut store, &noise(Shape::new(Format::Bgrx8, 120, 100)));
+    assert!(store.is_outside(first) && store.rect(first) == rect);
+    begin(&mut store, &noise(SHAPE));
+    begin(&mut store, &noise(SHAPE));
+    assert_eq!((store.changes(first) & 3, store.is_outside(first), store.number()), (2, false, 4));
+    store.unwatch(first);
+    assert_eq!(store.rect(first), rect, "one watcher is left");
+    store.unwatch(first);
+    assert_eq!(store.watch(Rect::new(0, 0, 5, 5)).unwrap(), first);
+}

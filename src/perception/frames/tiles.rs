@@ -1,0 +1,176 @@
+//! The tiles of a frame: which of them differ from the last frame, and which of their pixels.
+
+use super::bits;
+use super::grid::{Block, Grid, TILE_HEIGHT, TILE_WIDTH};
+use super::plan::Plan;
+use crate::base::{Result, try_filled};
+use crate::perception::image::{Rect, Shape, View};
+use crate::perception::pixels::{Significant, differing_pixels};
+
+/// A bit for each pixel of a tile.
+type Masks = [u64; TILE_HEIGHT];
+
+/// What is known of each tile.
+#[derive(Debug, Default)]
+pub(super) struct Tiles {
+    pub(super) grid: Grid,
+    /// Tiles of which a watched pixel differs from the last frame, or may differ.
+    pub(super) dirty: Vec<u64>,
+    /// Tiles that a region watches for the first time. They are dirty, and only their masks tell what differs.
+    pub(super) first_seen: Vec<u64>,
+    /// Tiles that are not compared.
+    pub(super) skip: Vec<u64>,
+    /// Tiles that a hint lets change.
+    pub(super) hinted: Vec<u64>,
+    /// By tile: the last frame at which it was dirty.
+    pub(super) changed_at: Vec<u64>,
+    /// Which pixels of a tile differ. Valid if the number in `masks_at` is the frame's.
+    masks: Vec<Masks>,
+    masks_at: Vec<u64>,
+}
+
+impl Tiles {
+    pub(super) fn new(shape: Shape) -> Result<Self> {
+        let grid = Grid::new(shape);
+        let flags = || try_filled(0, grid.words * grid.rows);
+        Ok(Self {
+            grid,
+            dirty: flags()?,
+            first_seen: flags()?,
+            skip: flags()?,
+            hinted: flags()?,
+            changed_at: try_filled(0, grid.tiles())?,
+            masks: try_filled([0; TILE_HEIGHT], grid.tiles())?,
+            masks_at: try_filled(0, grid.tiles())?,
+        })
+    }
+
+    /// The bytes that the tiles of a shape take.
+    pub(super) fn size_of(shape: Shape) -> usize {
+        let grid = Grid::new(shape);
+        grid.tiles() * (size_of::<Masks>() + 2 * size_of::<u64>()) + 4 * grid.words * grid.rows * size_of::<u64>()
+    }
+
+    /// Take the watched tiles that touch a rectangle as seen for the first time.
+    pub(super) fn see_first(&mut self, plan: &Plan, rect: Rect) {
+        let Block { columns, rows } = self.grid.touched(rect);
+        for row in rows {
+            let words = self.grid.row(row);
+            bits::set_range(&mut self.first_seen[words.clone()], &plan.watched[words], columns.clone());
+        }
+    }
+
+    /// Let the tiles that touch a rectangle change.
+    pub(super) fn hint(&mut self, plan: &Plan, rect: Rect) {
+        let Block { columns, rows } = self.grid.touched(rect);
+        for row in rows {
+            let words = self.grid.row(row);
+            bits::set_range(&mut self.hinted[words.clone()], &plan.watched[words], columns.clone());
+        }
+    }
+
+    /// Take the watched tiles inside a rectangle as dirty, without a compare.
+    pub(super) fn take_as_dirty(&mut self, plan: &Plan, rect: Rect) {
+        let Block { columns, rows } = self.grid.inside(rect);
+        for row in rows {
+            let words = self.grid.row(row);
+            bits::set_range(&mut self.dirty[words.clone()], &plan.watched[words], columns.clone());
+        }
+    }
+
+    /// Skip the tiles that no hint lets change, but for one of `period`, other ones for each frame.
+    pub(super) fn skip_unhinted(&mut self, number: u64, period: u64) {
+        for row in 0..self.grid.rows {
+            let words = self.grid.row(row);
+            let (skip, hinted) = (&mut self.skip[words.clone()], &self.hinted[words]);
+            for column in 0..self.grid.columns {
+                let is_in_turn = (column as u64 + row as u64 * 7 + number).is_multiple_of(period);
+                if !is_in_turn && !bits::has(hinted, column) {
+                    bits::set(skip, column);
+                }
+            }
+        }
+    }
+
+    /// Number of dirty tiles that no hint let change, and that are not seen for the first time.
+    pub(super) fn lies(&self) -> u64 {
+        let all = self.dirty.iter().zip(&self.hinted).zip(&self.first_seen);
+        all.map(|((dirty, hinted), first)| u64::from((dirty & !hinted & !first).count_ones())).sum()
+    }
+
+    /// Whether a pixel of `rect`, whose pixels are all watched, differs between two frames.
+    pub(super) fn differs(&mut self, rect: Rect, frame: &View<'_>, last: &View<'_>, number: u64) -> bool {
+        let grid = self.grid;
+        let inside = grid.inside(rect);
+        for row in inside.rows {
+            let words = grid.row(row);
+            if bits::any(&self.dirty[words.clone()], &self.first_seen[words], inside.columns.clone()) {
+                return true;
+            }
+        }
+        let Block { columns, rows } = grid.touched(rect);
+        for row in rows {
+            let mut tile = bits::next(&self.dirty[grid.row(row)], columns.clone(), 0);
+            while tile < columns.end {
+                let of_tile = grid.pixels(tile..tile + 1, row..row + 1);
+                let part = of_tile.intersection(rect);
+                let column_mask = !0 >> (64 - part.width) << (part.x - of_tile.x);
+                let lines = (part.y - of_tile.y) as usize..(part.bottom() - u64::from(of_tile.y)) as usize;
+                if self.masks(tile, row, frame, last, number)[lines].iter().any(|mask| mask & column_mask != 0) {
+                    return true;
+                }
+                tile = bits::next(&self.dirty[grid.row(row)], tile + 1..columns.end, 0);
+            }
+        }
+        false
+    }
+
+    /// Which pixels of a tile differ.
+    fn masks(&mut self, column: usize, row: usize, frame: &View<'_>, last: &View<'_>, number: u64) -> &Masks {
+        let index = row * self.grid.columns + column;
+        if self.masks_at[index] != number {
+            self.masks_at[index] = number;
+            self.masks[index] = differing(self.grid.pixels(column..column + 1, row..row + 1), frame, last);
+        }
+        &self.masks[index]
+    }
+
+    /// Call back for runs of dirty tiles, clipped to `rect`.
+    pub(super) fn each_dirty(&self, rect: Rect, mut each: impl FnMut(Rect)) {
+        let Block { columns, rows } = self.grid.touched(rect);
+        for row in rows {
+            let dirty = &self.dirty[self.grid.row(row)];
+            let mut run = bits::run(dirty, columns.clone(), 0);
+            while !run.is_empty() {
+                each(self.grid.pixels(run.clone(), row..row + 1).intersection(rect));
+                run = bits::run(dirty, run.end..columns.end, 0);
+            }
+        }
+    }
+
+    /// Whether a rectangle touches a tile that is seen for the first time.
+    pub(super) fn is_first_seen(&self, rect: Rect) -> bool {
+        let Block { columns, mut rows } = self.grid.touched(rect);
+        rows.any(|row| bits::any(&self.first_seen[self.grid.row(row)], &[0; 8], columns.clone()))
+    }
+}
+
+/// Which pixels of a tile differ. A pair of the chroma plane counts as its upper left pixel: a rectangle that has a pixel
+/// of the pair has this one, as it begins at even places.
+fn differing(tile: Rect, frame: &View<'_>, last: &View<'_>) -> Masks {
+    let format = frame.shape().format;
+    let (size, significant) = (format.pixel_size(), Significant::of(format));
+    let mut masks = [0; TILE_HEIGHT];
+    for (mask, y) in masks.iter_mut().zip(tile.y..tile.bottom() as u32) {
+        let bytes = tile.x as usize * size..tile.right() as usize * size;
+        *mask = differing_pixels(&frame.row(y)[bytes.clone()], &last.row(y)[bytes], size, significant);
+        if format.has_chroma() && y.is_multiple_of(2) {
+            let bytes = tile.x as usize..(tile.right() as usize).next_multiple_of(2);
+            let (one, other) = (frame.chroma_row(y as usize / 2), last.chroma_row(y as usize / 2));
+            let pairs = differing_pixels(&one[bytes.clone()], &other[bytes], 1, significant);
+            *mask |= (pairs | pairs >> 1) & 0x5555_5555_5555_5555;
+        }
+    }
+    debug_assert!(tile.width as usize <= TILE_WIDTH);
+    masks
+}
