@@ -1,6 +1,19 @@
 //! Vision over a stream of frames of which most did not change.
 //!
-//! Source: the problem, the perception tree, prefetch and graft are from "High Framerate Perception" (N. Cano).
+//! Cognitions are operations from perceptions to a perception; pipelines are chains of them. Steps that pipelines share
+//! are one node of a tree. [`Perception::begin_frame`] takes the pixels and finds out which watched regions changed. A
+//! result holds as long as the regions on which it depends do not change, so to take it over is to bump a number.
+//! [`Perception::query`] computes what is missing. Pipelines that are asked for in most frames are computed when a frame
+//! begins, on several threads.
+//!
+//! Invariants:
+//! 1. A query gives what computing the whole pipeline on that frame would give, if cognitions keep what they declare.
+//! 2. A node runs at most once for a frame.
+//! 3. A failure of a cognition concerns only the pipelines that depend on it.
+//! 4. With known frames and pipelines, neither a frame nor a query allocates.
+//!
+//! Source: the problem, the perception tree, prefetch, graft, consensus and the thirds are from "High Framerate
+//! Perception" (N. Cano).
 //!
 //! | file | content |
 //! |---|---|
@@ -8,9 +21,451 @@
 //! | `pixels` | compares and copies pixels: the hot kernels |
 //! | `frames` | the last frames' pixels, and which regions changed between them |
 //! | `operators` | the built-in cognitions |
+//! | `cognition` | what a cognition says about itself, and what it sees |
+//! | `tree` | cognitions, nodes and pipelines |
+//! | `map` | on which pixels of the frame those of an image depend |
+//! | `place` | what a node needs for frames of one shape |
+//! | `table` | results, and the frames in which they hold |
+//! | `work` | runs a node |
+//! | `evaluate` | brings nodes up to date: one after the other, or level by level |
+//! | `past` | results of past frames, and consensus |
+//! | `strategy` | whether to graft |
+//! | `audit` | finds cognitions that depend on more than they declare |
 #![deny(unsafe_code)]
 
+mod audit;
+mod cognition;
+mod evaluate;
 pub mod frames;
 pub mod image;
+mod map;
 pub mod operators;
+mod past;
 pub mod pixels;
+mod place;
+mod strategy;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod work;
+
+use std::sync::{PoisonError, RwLock};
+
+use crate::balance::Policy;
+use crate::base::{Id, Result, error};
+use crate::executor::{Executor, Stopwatch};
+
+use audit::Audit;
+pub use audit::Finding;
+pub use cognition::{Action, Call, Cognition, Failure, MAX_INPUTS, Picture, Seen, Traits, Value};
+use evaluate::Plan;
+use frames::{FrameStore, Hints};
+use image::{Shape, View};
+use place::Place;
+pub use strategy::Choice;
+use strategy::{Spent, Strategy};
+use table::Table;
+pub use tree::{MAX_PARAMETERS, MAX_STEPS, PipelineOptions, Prefetch, Step};
+use tree::{Source, Tree, no_pipeline};
+use work::{Scene, Work, read};
+
+/// The settings of a perception.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How the frames are kept.
+    pub frames: frames::Options,
+    /// Whether results are taken over. Default: by measured time.
+    pub graft: Choice,
+    /// How it is chosen by time. Default: accounts.
+    pub policy: Policy,
+    /// Whether pipelines are computed when a frame begins. Default: those that are asked for often.
+    pub prefetch: Choice,
+    /// Prefetch is left out if what remains of it is at most 1 in so many of the pipelines, or of the threads. 0: never.
+    pub prefetch_divisor: u32,
+    /// The share of runs that may be spent to check results that were taken over. 0: none.
+    pub audit_share: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            frames: frames::Options::default(),
+            graft: Choice::Measured,
+            policy: Policy::Accounts,
+            prefetch: Choice::Measured,
+            prefetch_divisor: 3,
+            audit_share: 0.0,
+        }
+    }
+}
+
+/// What a query finds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answer {
+    /// The value, and the first frame of the unbroken run of equal values.
+    Value(Value, u64),
+    /// The last frames do not agree.
+    Differs,
+    /// It is not known whether they agree: too few frames, or the past ones cannot be computed.
+    Unknown,
+    /// A cognition failed: see [`Perception::failure`].
+    Failed,
+}
+
+/// What a perception did. Sums since its creation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Runs of cognitions.
+    pub runs: u64,
+    /// Runs for past frames; `runs` includes them.
+    pub past_runs: u64,
+    /// Runs while a frame began; `runs` includes them.
+    pub prefetch_runs: u64,
+    /// Pixels that operators read, and runs of the host's cognitions.
+    pub operations: u64,
+    /// Results that were taken over because their regions did not change.
+    pub grafts: u64,
+    /// Results that were taken over because all inputs were equal.
+    pub cut_offs: u64,
+    /// Results that belonged to a frame whose pixels changed.
+    pub misses: u64,
+    /// Frames in which prefetch was left out, because too little remained.
+    pub prefetches_left_out: u64,
+    /// Results of another place that were taken over, by a move.
+    pub moved: u64,
+    /// Queries.
+    pub queries: u64,
+    /// Runs of the audit.
+    pub audit_runs: u64,
+    /// Seconds of frames' beginnings: taking the frame, and prefetch.
+    pub take_seconds: f64,
+    pub prefetch_seconds: f64,
+    /// Seconds of queries that computed something.
+    pub query_seconds: f64,
+}
+
+/// Vision over a stream of frames. See the [module](self).
+pub struct Perception<C: Cognition> {
+    options: Options,
+    tree: Tree<C>,
+    frames: FrameStore,
+    places: Vec<Place>,
+    works: Vec<RwLock<Work>>,
+    table: Table,
+    /// Nodes without a place for the present shape.
+    unplaced: Vec<u32>,
+    plan: Plan,
+    strategy: Strategy,
+    audit: Audit,
+    counters: Counters,
+    executor: Executor,
+    spent: Spent,
+    /// Pipelines that were prefetched in the present frame.
+    prefetched: usize,
+}
+
+impl<C: Cognition> Perception<C> {
+    /// A perception without cognitions.
+    pub fn new(options: Options) -> Result<Self> {
+        if !(0.0..=1.0).contains(&options.audit_share) {
+            return Err(error!(InvalidArgument, "invalid audit share {}: must be 0 to 1", options.audit_share));
+        }
+        Ok(Self {
+            options,
+            tree: Tree::default(),
+            frames: FrameStore::new(options.frames)?,
+            places: Vec::new(),
+            works: Vec::new(),
+            table: Table::default(),
+            unplaced: Vec::new(),
+            plan: Plan::default(),
+            strategy: Strategy::new(options.graft, options.policy)?,
+            audit: Audit::default(),
+            counters: Counters::default(),
+            executor: Executor::inline(),
+            spent: Spent::default(),
+            prefetched: 0,
+        })
+    }
+
+    /// Add a cognition.
+    pub fn add_cognition(&mut self, name: &str, action: Action<C>, traits: Traits) -> Result<Id> {
+        let mut traits = traits;
+        if let Action::Operator(operator) = &action {
+            operator.check()?;
+            let reach = operator.reach();
+            traits = Traits {
+                is_pure: true,
+                is_invariant: true,
+                is_local: reach.is_some(),
+                scale: reach.map_or(1, |reach| reach.scale),
+                // Operators see their part alone.
+                support: 0,
+                picture: None,
+                is_owned: false,
+            };
+        }
+        self.tree.add_cognition(name, action, traits)
+    }
+
+    /// Add a pipeline. It serves from the next frame on.
+    pub fn add_pipeline(&mut self, options: &PipelineOptions<'_>) -> Result<Id> {
+        let id = self.tree.add_pipeline(options)?;
+        match self.make_room() {
+            Ok(()) => Ok(id),
+            Err(why) => {
+                // Nodes that were there before stay in use.
+                let _ = self.tree.remove_pipeline(id, &mut |_, _| ());
+                Err(why)
+            }
+        }
+    }
+
+    /// Make room for all nodes, and note which of them are new.
+    fn make_room(&mut self) -> Result<()> {
+        let nodes = self.tree.places();
+        self.table.grow(nodes, self.options.frames.history)?;
+        self.places.try_reserve(nodes - self.places.len().min(nodes))?;
+        self.works.try_reserve(nodes - self.works.len().min(nodes))?;
+        self.unplaced.try_reserve(nodes)?;
+        self.plan.grow(nodes)?;
+        self.audit.grow(nodes)?;
+        while self.places.len() < nodes {
+            self.places.push(Place::default());
+            self.works.push(RwLock::default());
+        }
+        self.unplaced.clear();
+        for (at, _) in self.tree.nodes() {
+            if !self.places[at as usize].is_placed {
+                self.unplaced.push(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Remove a pipeline, and the steps that only it has.
+    pub fn remove_pipeline(&mut self, id: Id) -> Result<()> {
+        let mut removed = Vec::new();
+        removed.try_reserve_exact(self.tree.places())?;
+        self.tree.remove_pipeline(id, &mut |at, cognition| removed.push((at, cognition)))?;
+        for &(at, cognition) in &removed {
+            self.unplace(at, cognition);
+        }
+        self.unplaced.retain(|at| removed.iter().all(|(gone, _)| gone != at));
+        Ok(())
+    }
+
+    /// Forget the results of a node, and what it needs.
+    fn unplace(&mut self, at: u32, cognition: u32) {
+        let Self { tree, table, places, works, frames, audit, .. } = self;
+        let entry = tree.entry_at(cognition);
+        table.clear(at, &mut |value| entry.release(value));
+        places[at as usize].unwatch(frames);
+        places[at as usize] = Place::default();
+        *works[at as usize].get_mut().unwrap_or_else(PoisonError::into_inner) = Work::default();
+        audit.forget(at);
+    }
+
+    /// Find out what the nodes need for frames of a shape.
+    fn place_all(&mut self, shape: Shape) -> Result<()> {
+        if shape != self.frames.shape() {
+            image::check_shape(shape)?;
+            self.unplaced.clear();
+            for at in 0..self.tree.places() as u32 {
+                if let Some(cognition) = self.tree.cognition_of(at) {
+                    self.unplace(at, cognition);
+                    self.unplaced.push(at);
+                }
+            }
+            self.strategy.restart();
+            self.frames.restart(shape)?;
+        }
+        if self.unplaced.is_empty() {
+            return Ok(());
+        }
+        let Self { tree, unplaced, .. } = self;
+        crate::base::sort_numbers(unplaced, &mut |one, other| {
+            (tree.node(one).depth, one).cmp(&(tree.node(other).depth, other))
+        });
+        let mut done = 0;
+        let mut outcome = Ok(());
+        while done < self.unplaced.len() && outcome.is_ok() {
+            outcome = self.place(self.unplaced[done], shape);
+            done += usize::from(outcome.is_ok());
+        }
+        self.unplaced.drain(..done);
+        outcome
+    }
+
+    fn place(&mut self, at: u32, shape: Shape) -> Result<()> {
+        let Self { tree, places, frames, works, table, .. } = self;
+        let node = tree.node(at);
+        let mut place = Place::find(tree, node, shape, &|source| places.get(source as usize))?;
+        let shape_of = |source: Source| match source {
+            Source::Frame => Some(shape),
+            Source::Node(source) => places[source as usize].shape,
+        };
+        let buffers = place.buffers(tree, node, &shape_of)?;
+        let is_incremental = matches!(tree.entry(node).action, Action::Operator(_));
+        let mut work = Work::default();
+        work.place(buffers, is_incremental)?;
+        if let Some(problem) = place.problem {
+            work.failure = problem;
+        }
+        place.watch(frames)?;
+        let is_graftable = place.is_pure && place.problem.is_none() && !place.regions.is_empty();
+        if let Err(why) = table.place(at, &place.regions, is_graftable) {
+            place.unwatch(frames);
+            return Err(why);
+        }
+        places[at as usize] = place;
+        works[at as usize] = RwLock::new(work);
+        Ok(())
+    }
+
+    /// Take the next frame, and compute what is asked for in most frames. Frames of another shape begin anew.
+    pub fn begin_frame(&mut self, frame: &View<'_>, hints: &Hints<'_>, executor: &Executor) -> Result<()> {
+        self.end_frame();
+        self.place_all(frame.shape())?;
+        let grafts = self.strategy.next();
+        let clock = Stopwatch::begin();
+        self.frames.begin(frame, grafts, hints, executor)?;
+        self.executor = executor.clone();
+        let take = clock.passed().as_secs_f64();
+        self.roll_profiles();
+        self.take_moved();
+        self.prefetch();
+        self.audit();
+        let all = clock.passed().as_secs_f64();
+        self.spent.take = take;
+        self.spent.all += all;
+        self.counters.take_seconds += take;
+        self.counters.prefetch_seconds += all - take;
+        Ok(())
+    }
+
+    /// Account for the frame that ends.
+    fn end_frame(&mut self) {
+        if self.frames.number() > 0 && self.spent.all > 0.0 {
+            self.strategy.add(&self.spent);
+        }
+        self.spent = Spent::default();
+    }
+
+    /// The result of a pipeline for the present frame, if it was the same in the last `frames` frames.
+    #[inline]
+    pub fn query(&mut self, id: Id, frames: u32) -> Result<Answer> {
+        let at = self.tree.pipelines.position(id).ok_or_else(|| no_pipeline(id))?;
+        let now = self.frames.number();
+        let pipeline = self.tree.pipelines.at_mut(at).expect("it is there");
+        pipeline.asked |= 1;
+        pipeline.queries += 1;
+        let node = pipeline.node;
+        self.counters.queries += 1;
+        if self.table.slots[node as usize].span.last != now {
+            self.graft(node);
+        }
+        let span = self.table.slots[node as usize].span;
+        if span.last == now && now > 0 && !span.is_failed && now - span.first + 1 >= u64::from(frames) {
+            return Ok(Answer::Value(span.value, span.first));
+        }
+        self.query_slowly(node, frames)
+    }
+
+    #[cold]
+    fn query_slowly(&mut self, node: u32, frames: u32) -> Result<Answer> {
+        let most = self.options.frames.history + 1;
+        if frames as usize > most {
+            return Err(error!(
+                LimitExceeded,
+                "{frames} frames must agree, and {most} are kept: raise the history of the perception"
+            ));
+        }
+        let now = self.frames.number();
+        if now == 0 {
+            return Ok(Answer::Unknown);
+        }
+        if !self.places[node as usize].is_placed {
+            return Ok(Answer::Unknown);
+        }
+        let clock = Stopwatch::begin();
+        self.update(node);
+        let answer = self.agreed(node, frames)?;
+        let seconds = clock.passed().as_secs_f64();
+        self.spent.all += seconds;
+        self.counters.query_seconds += seconds;
+        Ok(answer)
+    }
+
+    /// The message of the failure of a pipeline, or an empty text.
+    pub fn failure(&self, id: Id) -> Result<Failure> {
+        let node = self.pipeline(id)?.node;
+        let mut at = node;
+        // The first node that failed is the cause.
+        loop {
+            let failed =
+                |at: u32| self.table.slots[at as usize].span.is_failed || self.places[at as usize].problem.is_some();
+            if !failed(at) {
+                return Ok(Failure::EMPTY);
+            }
+            let inputs = self.tree.node(at).inputs.iter();
+            let cause = inputs.filter_map(|input| match input.source {
+                Source::Node(source) if failed(source) => Some(source),
+                _ => None,
+            });
+            match cause.min() {
+                Some(source) => at = source,
+                None => return Ok(read(&self.works[at as usize]).failure),
+            }
+        }
+    }
+
+    /// A pipeline.
+    pub fn pipeline(&self, id: Id) -> Result<&tree::Pipeline> {
+        let at = self.tree.pipelines.position(id).ok_or_else(|| no_pipeline(id))?;
+        Ok(self.tree.pipelines.at(at).expect("it is there"))
+    }
+
+    /// Set whether a pipeline is computed when a frame begins.
+    pub fn set_prefetch(&mut self, id: Id, prefetch: Prefetch) -> Result<()> {
+        let at = self.tree.pipelines.position(id).ok_or_else(|| no_pipeline(id))?;
+        self.tree.pipelines.at_mut(at).expect("it is there").prefetch = prefetch;
+        Ok(())
+    }
+
+    fn scene(&self) -> Scene<'_, C> {
+        let Self { tree, places, works, table, frames, .. } = self;
+        Scene { tree, places, works, table, frames }
+    }
+
+    /// The frames, and what is known of them.
+    pub fn frames(&self) -> &FrameStore {
+        &self.frames
+    }
+
+    /// What it did.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Bytes that it holds.
+    pub fn memory_used(&self) -> usize {
+        let works = self.works.iter().map(|work| read(work).memory_used()).sum::<usize>();
+        self.tree.memory_used()
+            + self.frames.memory_used()
+            + self.table.memory_used()
+            + self.places.capacity() * size_of::<Place>()
+            + self.works.capacity() * size_of::<RwLock<Work>>()
+            + works
+    }
+}
+
+impl<C: Cognition> Drop for Perception<C> {
+    fn drop(&mut self) {
+        for (at, node) in self.tree.nodes() {
+            let entry = self.tree.entry(node);
+            self.table.clear(at, &mut |value| entry.release(value));
+        }
+    }
+}

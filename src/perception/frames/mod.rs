@@ -354,6 +354,11 @@ impl FrameStore {
         })
     }
 
+    /// Whether the hints of the present frame have moves.
+    pub fn has_moves(&self) -> bool {
+        !self.moves.is_empty()
+    }
+
     /// What the store did.
     pub fn counters(&self) -> Counters {
         self.counters

@@ -12,6 +12,11 @@ impl RegionId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The id with an index.
+    pub(in crate::perception) const fn at(index: u32) -> Self {
+        Self(index)
+    }
 }
 
 /// Where a region is.

@@ -102,8 +102,7 @@ impl Glyphs {
             if self.compare.channels(format) != channels {
                 return Err(error!(
                     InvalidArgument,
-                    "glyph {index}: format {format:?}, but the region has {:?}: compare by Luma",
-                    input.format
+                    "glyph {index}: format {format:?}, but the region has {:?}: compare by Luma", input.format
                 ));
             }
         }

@@ -44,14 +44,7 @@ pub fn gray(input: &View<'_>, output: &mut ViewMut<'_>, area: Rect) {
 }
 
 /// 255 or 0 by a level.
-pub fn threshold(
-    input: &View<'_>,
-    channel: Channel,
-    level: u8,
-    invert: bool,
-    output: &mut ViewMut<'_>,
-    area: Rect,
-) {
+pub fn threshold(input: &View<'_>, channel: Channel, level: u8, invert: bool, output: &mut ViewMut<'_>, area: Rect) {
     for y in area.y..area.bottom() as u32 {
         let row = row_part(output, area, y);
         rows::channel(input, channel, area.x, y, row);
@@ -60,13 +53,7 @@ pub fn threshold(
 }
 
 /// The largest difference of a channel.
-pub fn difference(
-    one: &View<'_>,
-    other: &View<'_>,
-    level: Option<u8>,
-    output: &mut ViewMut<'_>,
-    area: Rect,
-) {
+pub fn difference(one: &View<'_>, other: &View<'_>, level: Option<u8>, output: &mut ViewMut<'_>, area: Rect) {
     let format = one.shape().format;
     let size = format.pixel_size();
     for y in area.y..area.bottom() as u32 {

@@ -53,7 +53,10 @@ impl Compare {
     /// Refuse a format whose pixels have no colours of their own.
     pub fn check(self, format: Format) -> Result<()> {
         if self == Self::Color && format.has_chroma() {
-            return Err(error!(Unsupported, "format {format:?} has no red, green and blue: convert it with Gray first"));
+            return Err(error!(
+                Unsupported,
+                "format {format:?} has no red, green and blue: convert it with Gray first"
+            ));
         }
         Ok(())
     }

@@ -86,7 +86,8 @@ impl Tally {
     /// The mean of the first channel.
     pub fn mean(&self) -> f64 {
         let counts = || self.counts[..256].iter().map(|count| u64::from(*count));
-        counts().zip(0..).map(|(count, value): (u64, u64)| count * value).sum::<u64>() as f64 / counts().sum::<u64>() as f64
+        counts().zip(0..).map(|(count, value): (u64, u64)| count * value).sum::<u64>() as f64
+            / counts().sum::<u64>() as f64
     }
 
     /// Pixels of the first channel that are not zero.

@@ -78,8 +78,7 @@ impl Template {
         if self.compare.channels(format) != self.compare.channels(input.format) {
             return Err(error!(
                 InvalidArgument,
-                "template of format {format:?} in an image of {:?}: compare by Luma",
-                input.format
+                "template of format {format:?} in an image of {:?}: compare by Luma", input.format
             ));
         }
         Ok(())
@@ -260,7 +259,8 @@ impl Search {
         }
         let [w, h] = [self.row_size / self.channels, self.template.len() / self.row_size];
         let limit = |area: Rect, size: [usize; 2], ends: [usize; 2]| {
-            let [left, top] = [(area.x as usize + 1).saturating_sub(size[0]), (area.y as usize + 1).saturating_sub(size[1])];
+            let [left, top] =
+                [(area.x as usize + 1).saturating_sub(size[0]), (area.y as usize + 1).saturating_sub(size[1])];
             [left, (area.right() as usize).min(ends[0]), top, (area.bottom() as usize).min(ends[1])]
         };
         let ends = [self.input.width as usize + 1 - self.cell, self.input.height as usize + 1 - self.cell];
@@ -278,7 +278,9 @@ impl Search {
                     let blocks = &mut self.blocks[row + left / POSITIONS..row + right.div_ceil(POSITIONS)];
                     blocks.iter_mut().for_each(|block| block.at = STALE);
                 }
-                let lost = |best: Match| (left..right).contains(&(best.x as usize)) && (top..bottom).contains(&(best.y as usize));
+                let lost = |best: Match| {
+                    (left..right).contains(&(best.x as usize)) && (top..bottom).contains(&(best.y as usize))
+                };
                 self.best = self.best.filter(|best| !lost(*best));
             }
         }
@@ -299,7 +301,8 @@ impl Search {
         let none = Match { score: limit, y: u32::MAX, x: u32::MAX };
         let mut best = self.best.unwrap_or(none);
         for _ in 0..SEEDS {
-            let open = self.blocks.iter().enumerate().filter(|(_, block)| block.at == UNKNOWN && block.low < best.score);
+            let open =
+                self.blocks.iter().enumerate().filter(|(_, block)| block.at == UNKNOWN && block.low < best.score);
             let Some((index, _)) = open.min_by_key(|(_, block)| block.low) else { break };
             self.evaluate(index, &mut best);
         }
@@ -345,11 +348,8 @@ impl Search {
             known = known.min(found);
             *best = (*best).min(found);
         }
-        self.blocks[index] = if known.score < low {
-            Block { low: known.score, at: known.x }
-        } else {
-            Block { low, at: UNKNOWN }
-        };
+        self.blocks[index] =
+            if known.score < low { Block { low: known.score, at: known.x } } else { Block { low, at: UNKNOWN } };
     }
 }
 

@@ -72,7 +72,8 @@ fn noise_is_tolerated_up_to_the_limit() {
     draw(&mut image, &glyphs[7], 0);
     let mut view = image.view_mut();
     (0..8).for_each(|y| view.row(y).iter_mut().for_each(|pixel| *pixel ^= 4));
-    let mut parameters = Glyphs { glyphs, compare: Compare::Luma, align: Align::Left, spacing: 0, max_digits: 1, limit: 4 };
+    let mut parameters =
+        Glyphs { glyphs, compare: Compare::Luma, align: Align::Left, spacing: 0, max_digits: 1, limit: 4 };
     let read = |parameters: Glyphs| {
         let operator = Operator::Glyphs(parameters);
         let mut state = operator.state(&[shape]).unwrap();

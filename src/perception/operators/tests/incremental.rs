@@ -45,7 +45,8 @@ fn reach_covers_all_dependencies_and_no_others() {
     for _ in 0..scaled(400) {
         let reach = Reach { x: dice.below(5), y: dice.below(5), scale: dice.from(1, 4), support: dice.below(4) };
         let input = Shape::new(Format::Gray8, dice.from(9, 30), dice.from(9, 30));
-        let output = Shape::new(Format::Gray8, (input.width - reach.x) / reach.scale, (input.height - reach.y) / reach.scale);
+        let output =
+            Shape::new(Format::Gray8, (input.width - reach.x) / reach.scale, (input.height - reach.y) / reach.scale);
         let dirty = dice.part(input);
         let depends = |x: u32, y: u32| reach.needed(Rect::new(x, y, 1, 1), input).overlaps(dirty);
         let affected = reach.affected(dirty, output);
@@ -56,7 +57,8 @@ fn reach_covers_all_dependencies_and_no_others() {
         }
         let area = dice.part(output);
         let needed = reach.needed(area, input);
-        let (first, last) = (Rect::new(area.x, area.y, 1, 1), Rect::new(area.right() as u32 - 1, area.bottom() as u32 - 1, 1, 1));
+        let (first, last) =
+            (Rect::new(area.x, area.y, 1, 1), Rect::new(area.right() as u32 - 1, area.bottom() as u32 - 1, 1, 1));
         assert!(needed.contains(reach.needed(first, input)) && needed.contains(reach.needed(last, input)));
     }
     let reach = Reach { x: 4, y: 0, scale: 2, support: 1 };

@@ -109,7 +109,10 @@ fn largest_windows_and_factors_do_not_overflow() {
         Operator::Downscale { factor: MAX_FACTOR },
     ] {
         let output = apply_all(&operator, &[white.view()]);
-        assert!((0..output.shape().height).all(|y| output.view().row(y).iter().all(|byte| *byte == 255)), "{operator:?}");
+        assert!(
+            (0..output.shape().height).all(|y| output.view().row(y).iter().all(|byte| *byte == 255)),
+            "{operator:?}"
+        );
         check(&mut dice, &operator, Shape::new(Format::Rgb8, 300, 70));
     }
 }

@@ -31,9 +31,7 @@ fn tallies_equal_the_model_after_every_change() {
             let pixels = || (0..shape.height).flat_map(|y| (0..shape.width).map(move |x| (x, y)));
             let values = || pixels().map(|(x, y)| value_of(&image.view(), channel, x, y));
             let expected = match operator {
-                Operator::Mean { .. } => {
-                    values().map(u64::from).sum::<u64>() as f64 / shape.bounds().area() as f64
-                }
+                Operator::Mean { .. } => values().map(u64::from).sum::<u64>() as f64 / shape.bounds().area() as f64,
                 Operator::CountNonZero { .. } => values().filter(|value| *value != 0).count() as f64,
                 _ => {
                     let counts = counts.as_ref().unwrap();
@@ -64,7 +62,8 @@ fn unchanged_input_costs_nothing() {
     let mut dice = Dice(22);
     let shape = Shape::new(Format::Gray8, 90, 70);
     let image = dice.image(shape, 256);
-    let template = Template { image: dice.image(Shape::new(Format::Gray8, 9, 8), 256), compare: Compare::Luma, limit: None };
+    let template =
+        Template { image: dice.image(Shape::new(Format::Gray8, 9, 8), 256), compare: Compare::Luma, limit: None };
     for operator in [Operator::Histogram, Operator::Mean { channel: Channel::Luma }, Operator::Template(template)] {
         let mut state = operator.state(&[shape]).unwrap();
         let (value, operations) = measure(&operator, &mut state, &image.view(), Some(&[]));

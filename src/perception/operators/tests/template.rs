@@ -72,7 +72,11 @@ fn search_equals_brute_force_after_every_change() {
         for _ in 0..5 {
             let mut value = [0; 2];
             operator.measure(&mut state, &[image.view()], dirty.as_deref(), &executor, None, &mut value);
-            assert_eq!(value, brute_force(&image.view(), template), "{shape:?} {small:?} {compare:?} {limit:?} {dirty:?}");
+            assert_eq!(
+                value,
+                brute_force(&image.view(), template),
+                "{shape:?} {small:?} {compare:?} {limit:?} {dirty:?}"
+            );
             let mut areas: Vec<Rect> = (0..dice.from(0, 3)).map(|_| dice.part(shape)).collect();
             for area in &mut areas {
                 (area.width, area.height) = (area.width.min(dice.from(1, 9)), area.height.min(dice.from(1, 9)));
