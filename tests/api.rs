@@ -63,6 +63,7 @@ fn headers_give_a_complete_table() {
         "fingerprint",
         "store",
         "graph",
+        "perception",
     ]
     .map(|name| root().join(format!("include/hobgoblin/{name}.h")))
     .map(|path| std::fs::read_to_string(path).expect("a header can be read"))

@@ -29,7 +29,8 @@ const TOPICS: &[Topic] = &[
     topic("store", &["\"base.h\""]),
     topic("program_cache", &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\"", "\"store.h\""]),
     topic("pipeline", &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\"", "\"store.h\""]),
-    Topic { name: "graph", includes: &["\"base.h\"", "\"executor.h\""], before: "", after: GRAPH_AFTER },
+    topic("graph", &["\"base.h\"", "\"executor.h\""]),
+    topic("perception", &["\"base.h\"", "\"executor.h\""]),
 ];
 
 const fn topic(name: &'static str, includes: &'static [&'static str]) -> Topic {
@@ -93,9 +94,7 @@ static inline hob_str hob_str_from(const char *text) {
 #else
 #define HOB_STR(literal) ((hob_str)HOB_STR_INIT(literal))
 #endif
-"#;
 
-const GRAPH_AFTER: &str = r#"
 /// Makes a hob_value of a number.
 static inline hob_value hob_value_of_number(double number) {
     hob_value value = {{0, 0}};
@@ -449,6 +448,10 @@ fn strides(blocks: &[String], name: &str) -> String {
     let set = |pair: &[&str]| {
         let field = pair[1].strip_prefix("size_t ")?.strip_suffix("_stride;")?;
         let element = pair[0].trim_start_matches("const ").trim_start_matches("struct ").split([' ', '*']).next()?;
+        // Rows of pixels have no element.
+        if element == "void" {
+            return None;
+        }
         Some(format!("    value.{field}_stride = sizeof({element});\n"))
     };
     fields.windows(2).filter_map(set).collect()

@@ -145,6 +145,10 @@ typedef enum hob_result {
     HOB_RESULT_BANNED = 13,
     /// The driver failed to compile a shader or to link a program.
     HOB_RESULT_BUILD_FAILED = 14,
+    /// The last frames do not agree, or not enough of them are known yet.
+    HOB_RESULT_NO_CONSENSUS = 15,
+    /// A cognition failed: hob_perception_get_failure has its message.
+    HOB_RESULT_COGNITION_FAILED = 16,
 } hob_result;
 
 /// Text that is passed in: UTF-8, `len` bytes, no NUL needed.
@@ -156,6 +160,28 @@ typedef struct hob_str {
     /// Bytes, without a NUL; SIZE_MAX: `data` ends in NUL.
     size_t len;
 } hob_str;
+
+// ---- Experimental: Values --------------------------------------------------------------------------------------------
+
+/// 16 bytes whose meaning is the host's: a value between the nodes of a graph, or the value of a perception.
+/// Larger data is a handle of the host in these bytes. All 16 bytes count: set those that are not used to 0, as
+/// `hob_value value = {{0}};` and hob_value_of_number do.
+typedef union hob_value {
+    /// Two numbers.
+    double numbers[2];
+    /// One number: the first of `numbers`.
+    double number;
+    /// Four numbers of single precision.
+    float vector[4];
+    /// An integer.
+    int64_t integer;
+    /// Two words. HOB_CUTOFF_GENERATION of graph.h compares the second one.
+    uint64_t words[2];
+    /// A pointer of the host.
+    void *pointer;
+    /// All bytes.
+    uint8_t bytes[16];
+} hob_value;
 
 // ---- Versions and errors ---------------------------------------------------------------------------------------------
 
@@ -347,5 +373,19 @@ static inline hob_str hob_str_from(const char *text) {
 #else
 #define HOB_STR(literal) ((hob_str)HOB_STR_INIT(literal))
 #endif
+
+/// Makes a hob_value of a number.
+static inline hob_value hob_value_of_number(double number) {
+    hob_value value = {{0, 0}};
+    value.number = number;
+    return value;
+}
+
+/// Makes a hob_value of a pointer.
+static inline hob_value hob_value_of_pointer(void *pointer) {
+    hob_value value = {{0, 0}};
+    value.pointer = pointer;
+    return value;
+}
 
 #endif  // HOBGOBLIN_BASE_H

@@ -51,7 +51,7 @@
 extern "C" {
 #endif
 
-// ---- Experimental: Ids and values ------------------------------------------------------------------------------------
+// ---- Experimental: Ids -----------------------------------------------------------------------------------------------
 
 /// A node of a graph.
 /// All zero is no node.
@@ -61,26 +61,6 @@ typedef struct hob_node_id {
     /// Distinguishes it from earlier nodes at that place.
     uint32_t generation;
 } hob_node_id;
-
-/// A value between nodes: 16 bytes whose meaning is the host's.
-/// Larger data is a handle of the host in these bytes. All 16 bytes count: set those that are not used to 0, as
-/// `hob_value value = {{0}};` and hob_value_of_number do.
-typedef union hob_value {
-    /// Two numbers.
-    double numbers[2];
-    /// One number: the first of `numbers`.
-    double number;
-    /// Four numbers of single precision.
-    float vector[4];
-    /// An integer.
-    int64_t integer;
-    /// Two words. HOB_CUTOFF_GENERATION compares the second one.
-    uint64_t words[2];
-    /// A pointer of the host.
-    void *pointer;
-    /// All bytes.
-    uint8_t bytes[16];
-} hob_value;
 
 // ---- Experimental: Nodes ---------------------------------------------------------------------------------------------
 
@@ -212,10 +192,7 @@ typedef struct hob_node_desc {
     /// Called exactly once, when the node is removed or its graph is destroyed, after all other callbacks. May be NULL.
     void (*release)(void *user_data);
     /// For HOB_CUTOFF_CALLBACK: not 0 if the new value counts as equal to the old one. Runs as `evaluate` does.
-    uint32_t (*is_equal)(void *user_data,
-                         uint32_t output,
-                         const hob_value *old_value,
-                         const hob_value *new_value);
+    uint32_t (*is_equal)(void *user_data, uint32_t output, const hob_value *old_value, const hob_value *new_value);
     /// For HOB_NODE_OUTPUT_OWNED: releases a handle. Runs as `evaluate` does, and in hob_graph_remove_node and
     /// hob_graph_destroy.
     void (*release_value)(void *user_data, uint32_t output, const hob_value *value);
@@ -766,19 +743,5 @@ static inline hob_node_statistics hob_node_statistics_default(void) {
 #ifdef __cplusplus
 }  // extern "C"
 #endif
-
-/// Makes a hob_value of a number.
-static inline hob_value hob_value_of_number(double number) {
-    hob_value value = {{0, 0}};
-    value.number = number;
-    return value;
-}
-
-/// Makes a hob_value of a pointer.
-static inline hob_value hob_value_of_pointer(void *pointer) {
-    hob_value value = {{0, 0}};
-    value.pointer = pointer;
-    return value;
-}
 
 #endif  // HOBGOBLIN_GRAPH_H

@@ -15,5 +15,6 @@
 #include "program_cache.h"
 #include "pipeline.h"
 #include "graph.h"
+#include "perception.h"
 
 #endif  // HOBGOBLIN_HOBGOBLIN_H

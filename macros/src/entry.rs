@@ -21,6 +21,7 @@ struct Attribute {
     nullable: Vec<Ident>,
     otherwise: Option<Expr>,
     inside: Option<Expr>,
+    is_coded: bool,
 }
 
 impl Parse for Attribute {
@@ -38,7 +39,7 @@ impl Parse for Attribute {
                 return Err(Error::new(access.span(), known));
             }
         };
-        let mut found = Self { access, nullable: Vec::new(), otherwise: None, inside: None };
+        let mut found = Self { access, nullable: Vec::new(), otherwise: None, inside: None, is_coded: false };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let word: Ident = input.parse()?;
             if word == "nullable" {
@@ -51,8 +52,13 @@ impl Parse for Attribute {
             } else if word == "inside" {
                 input.parse::<Token![=]>()?;
                 found.inside = Some(input.parse()?);
+            } else if word == "coded" {
+                found.is_coded = true;
             } else if word != "experimental" {
-                return Err(Error::new(word.span(), "expected nullable(…), or = …, inside = …, or experimental"));
+                return Err(Error::new(
+                    word.span(),
+                    "expected nullable(…), or = …, inside = …, coded, or experimental",
+                ));
             }
         }
         Ok(found)
@@ -186,7 +192,7 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
 }
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let Attribute { access, nullable, otherwise, inside } = syn::parse2(attribute)?;
+    let Attribute { access, nullable, otherwise, inside, is_coded } = syn::parse2(attribute)?;
     let item: ItemFn = syn::parse2(item)?;
     let all = parameters(&item)?;
     if let Some(unknown) = nullable.iter().find(|name| all.iter().all(|parameter| parameter.name != **name)) {
@@ -209,7 +215,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let returns_result = matches!(output, ReturnType::Type(_, ty)
         if matches!(&**ty, Type::Path(path) if path.path.is_ident("hob_result")));
     let answer = match output {
-        ReturnType::Type(_, ty) if !returns_result => quote! { #ty },
+        ReturnType::Type(_, ty) if !returns_result || is_coded => quote! { #ty },
         _ => quote! { () },
     };
     // Outside of an `unsafe` block, because the body must be safe.
@@ -273,6 +279,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         Access::Published => with_handle(quote! { published }),
     };
     let done = match (returns_result, output) {
+        (true, _) if is_coded => quote! { called.unwrap_or_else(|code| code) },
         (true, _) => quote! { crate::ffi::base::guard::code(called) },
         (false, ReturnType::Default) => quote! { let _ = called; },
         (false, _) => {

@@ -18,6 +18,7 @@
 //! | `memory` | text, lists and paths that grow fallibly |
 //! | `shared` | [`try_box`] and [`Shared`]: `Box` and `Arc`, fallibly allocated |
 //! | `read_mostly` | [`ReadMostly`]: values that many threads read without waiting for each other |
+//! | `value` | 16 bytes whose meaning is the host's |
 //! | `slots` | [`Slots`]: a slot map with generational ids |
 //! | `json` | reads and writes JSON of a known form |
 //! | `files` | read or replace a whole file |
@@ -35,7 +36,7 @@ mod exit;
 pub mod fault;
 pub mod files;
 pub mod host;
-#[cfg(any(feature = "goblin", feature = "graph"))]
+#[cfg(any(feature = "goblin", feature = "graph", feature = "perception"))]
 pub mod json;
 #[cfg(feature = "store")]
 mod listing;
@@ -50,6 +51,8 @@ mod result;
 mod shared;
 mod slots;
 mod text;
+#[cfg(any(feature = "graph", feature = "perception"))]
+mod value;
 
 #[cfg(feature = "store")]
 pub use exit::at_exit;
@@ -68,6 +71,8 @@ pub use result::{Code, Error, Result};
 pub use shared::{Shared, SharedDyn, WeakShared, try_box, try_box_with};
 pub use slots::{Id, Slots};
 pub use text::{Number, Text};
+#[cfg(any(feature = "graph", feature = "perception"))]
+pub use value::Value;
 
 /// Build an [`Error`] from a code and a formatted message that says what to do.
 macro_rules! error {

@@ -51,6 +51,8 @@ mod goblin;
 mod graph;
 #[cfg(feature = "goblin")]
 mod knapsack;
+#[cfg(feature = "perception")]
+mod perception;
 #[cfg(feature = "pipeline")]
 mod pipeline;
 #[cfg(feature = "goblin")]

@@ -5,22 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::structure::OWN;
 use crate::base::{Result, try_push};
 
-/// A value between two nodes: 16 bytes whose meaning is the host's. Larger data is a handle of the host in these bytes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Value(pub [u64; 2]);
-
-impl Value {
-    /// A value with an `f64` in its first half.
-    pub fn number(number: f64) -> Self {
-        Self([number.to_bits(), 0])
-    }
-
-    /// The `f64` in the first half.
-    pub fn as_number(self) -> f64 {
-        f64::from_bits(self.0[0])
-    }
-}
+pub use crate::base::Value;
 
 /// When an output counts as changed after its node ran. Dependants run only after a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,18 +2,13 @@
 
 use super::image::{Format, Rect, Shape, View, ViewMut};
 use super::operators::Operator;
-use crate::base::Text;
+use crate::base::{Text, Value};
 
 /// Most inputs of a pipeline.
 pub const MAX_INPUTS: usize = 8;
 
 /// The message of a cognition that failed.
 pub type Failure = Text<160>;
-
-/// A perception beside its image: 16 bytes whose meaning is the host's.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Value(pub [u64; 2]);
 
 /// The image that a cognition makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

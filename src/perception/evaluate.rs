@@ -1,10 +1,11 @@
 //! Brings nodes up to date for the present frame.
 
-use super::cognition::{Cognition, Value};
+use super::cognition::Cognition;
 use super::table::{Span, Table};
 use super::tree::{Input, Prefetch, Source};
 use super::work::{Run, read};
 use super::{Choice, Perception};
+use crate::base::Value;
 use crate::base::{Result, sort_numbers};
 use crate::executor::{Executor, Priority};
 

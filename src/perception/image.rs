@@ -264,6 +264,11 @@ impl<'a> ViewMut<'a> {
         self.pixels
     }
 
+    /// The second plane, from its first pixel on. Empty if there is none.
+    pub fn chroma(&mut self) -> &mut [u8] {
+        self.chroma
+    }
+
     /// The bytes of a row, without a gap.
     #[inline]
     pub fn row(&mut self, y: u32) -> &mut [u8] {

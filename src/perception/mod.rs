@@ -56,9 +56,10 @@ use crate::balance::Policy;
 use crate::base::{Id, Result, error};
 use crate::executor::{Executor, Stopwatch};
 
+pub use crate::base::Value;
 use audit::Audit;
 pub use audit::Finding;
-pub use cognition::{Action, Call, Cognition, Failure, MAX_INPUTS, Picture, Seen, Traits, Value};
+pub use cognition::{Action, Call, Cognition, Failure, MAX_INPUTS, Picture, Seen, Traits};
 use evaluate::Plan;
 use frames::{FrameStore, Hints};
 use image::{Shape, View};
@@ -138,11 +139,27 @@ pub struct Counters {
     pub queries: u64,
     /// Runs of the audit.
     pub audit_runs: u64,
-    /// Seconds of frames' beginnings: taking the frame, and prefetch.
+    /// Seconds of taking frames: compare and copy.
     pub take_seconds: f64,
+    /// Seconds of prefetch.
     pub prefetch_seconds: f64,
     /// Seconds of queries that computed something.
     pub query_seconds: f64,
+}
+
+/// What is known of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PipelineCounts {
+    /// It is computed when a frame begins.
+    pub is_prefetched: bool,
+    /// Queries.
+    pub queries: u64,
+    /// Different results in the kept frames.
+    pub variations: usize,
+    /// The first frame of the unbroken run of equal results. 0: there is no result.
+    pub first_frame: u64,
+    /// Mean duration of a run of its last step in nanoseconds.
+    pub mean_ns: f32,
 }
 
 /// Vision over a stream of frames. See the [module](self).
@@ -447,6 +464,66 @@ impl<C: Cognition> Perception<C> {
     /// What it did.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// Frames that were grafted, and frames that were not.
+    pub fn frame_counts(&self) -> [u64; 2] {
+        self.strategy.frames()
+    }
+
+    /// Seconds of grafted frames, and of others, with their queries.
+    pub fn frame_seconds(&self) -> [f64; 2] {
+        self.strategy.seconds()
+    }
+
+    /// Pipelines.
+    pub fn pipeline_count(&self) -> usize {
+        self.tree.pipelines.len()
+    }
+
+    /// Different steps.
+    pub fn step_count(&self) -> usize {
+        self.tree.nodes().count()
+    }
+
+    /// Pipelines that were computed when the present frame began.
+    pub fn prefetched(&self) -> usize {
+        self.prefetched
+    }
+
+    /// Threads that compute, the caller's included.
+    pub fn workers(&self) -> usize {
+        self.executor.max_concurrency()
+    }
+
+    /// What is known of a pipeline.
+    pub fn pipeline_counts(&self, id: Id) -> Result<PipelineCounts> {
+        let pipeline = self.pipeline(id)?;
+        let slot = self.table.slots[pipeline.node as usize];
+        let oldest = self.frames.number().saturating_sub(self.options.frames.history as u64);
+        Ok(PipelineCounts {
+            is_prefetched: match pipeline.prefetch {
+                Prefetch::Always => self.options.prefetch != Choice::Never,
+                Prefetch::Never => false,
+                Prefetch::Profile => match self.options.prefetch {
+                    Choice::Measured => pipeline.is_hot,
+                    choice => choice == Choice::Always,
+                },
+            },
+            queries: pipeline.queries,
+            variations: self.table.variations(pipeline.node, oldest),
+            first_frame: if slot.span.last == 0 { 0 } else { slot.span.first },
+            mean_ns: slot.cost_ns,
+        })
+    }
+
+    /// Call back with the image of a pipeline that is up to date. False: it has none.
+    pub fn with_image(&self, id: Id, each: &mut dyn FnMut(View<'_>)) -> Result<bool> {
+        let node = self.pipeline(id)?.node;
+        let work = read(&self.works[node as usize]);
+        let image = work.image();
+        image.into_iter().for_each(|image| each(image.view()));
+        Ok(image.is_some())
     }
 
     /// Bytes that it holds.

@@ -4,7 +4,7 @@ use super::cognition::{Action, Cognition, Failure, MAX_INPUTS, picture_of};
 use super::frames::{FrameStore, RegionId};
 use super::image::{Image, Rect, Shape, check_shape};
 use super::map::Map;
-use super::operators::State;
+use super::operators::{Operator, State};
 use super::tree::{Node, Source, Tree};
 use crate::base::{Error, Result, error, try_push};
 
@@ -128,6 +128,8 @@ impl Place {
             self.depend(node, source, frame, part, readable, traits)?;
         }
         self.shape = match &entry.action {
+            // Its part is the crop.
+            Action::Operator(Operator::Crop { .. }) if images == 1 => Some(shapes[0]),
             Action::Operator(operator) if images == node.inputs.len() => operator.output(&shapes[..images])?,
             Action::Operator(_) => return Err(error!(InvalidArgument, "{}: its input has no image", entry.name)),
             Action::Host(_) => match traits.picture {

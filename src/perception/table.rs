@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::cognition::Value;
 use super::frames::{FrameStore, RegionId};
 use crate::base::Result;
+use crate::base::Value;
 
 /// A result and the frames in which it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::cognition::{Action, Cognition, MAX_INPUTS, Traits, Value};
+use super::cognition::{Action, Cognition, MAX_INPUTS, Traits};
 use super::image::Rect;
+use crate::base::Value;
 use crate::base::{Id, Result, Slots, error, try_push, try_string, try_to_vec};
 
 /// Most steps of a pipeline.

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::cognition::{Action, Call, Cognition, Failure, MAX_INPUTS, Seen, Value};
+use super::cognition::{Action, Call, Cognition, Failure, MAX_INPUTS, Seen};
 use super::frames::FrameStore;
 use super::image::{Image, Rect, Shape, View, ViewMut};
 use super::operators::{Operator, State};
@@ -10,6 +10,7 @@ use super::place::{Buffers, Place};
 use super::table::Table;
 use super::tree::{Node, Source, Tree};
 use crate::base::Result;
+use crate::base::Value;
 use crate::executor::{Executor, Stopwatch};
 
 /// Most rectangles in which an image is computed again. With more, all of it is.
@@ -212,6 +213,9 @@ impl<C: Cognition> Scene<'_, C> {
     }
 
     fn operate(&self, operator: &Operator, at: u32, work: &mut Work, views: &[View<'_>], run: &Run<'_>) -> Outcome {
+        // Its part is the crop.
+        let crop = Operator::Crop { area: views[0].shape().bounds() };
+        let operator = if matches!(operator, Operator::Crop { .. }) { &crop } else { operator };
         let Work { buffers: Buffers { image, spare, state }, past, areas, is_whole, .. } = work;
         let mut outcome = Outcome::default();
         let is_incremental = run.age == 0 && *is_whole && self.find_areas(at, areas, operator.reach().is_some());

@@ -349,6 +349,11 @@ impl<O: Opaque> Handle<'_, O> {
         Ok(Self { pointer, block: unsafe { find::<O>(pointer, what) }? })
     }
 
+    /// The pointer of the host.
+    pub fn as_ptr(self) -> *const O {
+        self.pointer
+    }
+
     /// Reads the value as a const call.
     pub fn read<R>(self, body: impl FnOnce(&O::Value) -> Result<R>) -> Result<R> {
         self.block.gate.check_readable(Kind::of::<O>())?;

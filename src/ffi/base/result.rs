@@ -44,6 +44,10 @@ pub enum hob_result {
     Banned = 13,
     /// The driver failed to compile a shader or to link a program.
     BuildFailed = 14,
+    /// The last frames do not agree, or not enough of them are known yet.
+    NoConsensus = 15,
+    /// A cognition failed: hob_perception_get_failure has its message.
+    CognitionFailed = 16,
 }
 
 impl From<Code> for hob_result {

@@ -3,8 +3,9 @@
 use hobgoblin_macros::{element, entry};
 
 use super::create::hob_graph;
-use super::value::{hob_node_id, hob_value};
+use super::value::hob_node_id;
 use crate::ffi::base::result::hob_result;
+use crate::ffi::base::value::hob_value;
 
 // == Experimental: Audit ==
 

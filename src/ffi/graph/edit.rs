@@ -5,9 +5,10 @@ use hobgoblin_macros::entry;
 use super::create::hob_graph;
 use super::host_node::HostNode;
 use super::node::{HOB_NODE_SINK, hob_node_class, hob_node_desc};
-use super::value::{hob_node_id, hob_value};
+use super::value::hob_node_id;
 use crate::base::error;
 use crate::ffi::base::result::hob_result;
+use crate::ffi::base::value::hob_value;
 use crate::graph::NodeOptions;
 
 // == Experimental: Nodes and links ==

@@ -3,12 +3,13 @@
 use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::create::hob_graph;
-use super::value::{hob_node_id, hob_value};
+use super::value::hob_node_id;
 use crate::base::{Id, Result};
 use crate::executor::Executor;
 use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
+use crate::ffi::base::value::hob_value;
 use crate::ffi::executor::desc::hob_executor;
 use crate::graph::{Evaluation, Evaluator};
 

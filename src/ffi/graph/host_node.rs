@@ -4,12 +4,12 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 use super::node::{hob_node_call, hob_node_desc, hob_verdict};
-use super::value::hob_value;
 use crate::base::{Result, Shared, Text, try_box};
 use crate::ffi::base::float::{Register, SharedRegister};
 use crate::ffi::base::guard::{call_host, call_host_in_loop, host_environment, in_host_environment};
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::user_data::UserData;
+use crate::ffi::base::value::hob_value;
 use crate::graph::{Call, Function, Held, Value, Verdict};
 
 /// How nodes are called. An evaluation has millions of calls a second, so it decides that once.

@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_void};
 
 use hobgoblin_macros::{element, open_enum, versioned};
 
-use super::value::hob_value;
 use crate::base::{Result, error};
 use crate::ffi::base::array::Array;
 use crate::ffi::base::text::hob_str;
+use crate::ffi::base::value::hob_value;
 use crate::graph::{Class, Cutoff, Input, MAX_PINS, Output};
 
 // == Experimental: Nodes ==
