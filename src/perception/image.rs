@@ -298,20 +298,23 @@ fn plane_size(rows: usize, row_size: usize, stride: usize) -> Option<usize> {
 pub struct Image {
     shape: Shape,
     bytes: Vec<u8>,
+    /// The first pixel: the first byte at a multiple of [`ROW_ALIGNMENT`].
+    start: usize,
     stride: usize,
     chroma_start: usize,
     chroma_stride: usize,
 }
 
-/// Rows of images begin at multiples of it.
+/// Rows of images begin at addresses that are multiples of it.
 const ROW_ALIGNMENT: usize = 32;
 
 impl Image {
     /// A black image.
     pub fn new(shape: Shape) -> Result<Self> {
         let (stride, chroma_stride, size) = Self::layout(shape);
-        let bytes = try_filled(0, size)?;
-        Ok(Self { shape, bytes, stride, chroma_start: stride * shape.height as usize, chroma_stride })
+        let bytes = try_filled(0u8, size)?;
+        let start = bytes.as_ptr().addr().next_multiple_of(ROW_ALIGNMENT) - bytes.as_ptr().addr();
+        Ok(Self { shape, bytes, start, stride, chroma_start: stride * shape.height as usize, chroma_stride })
     }
 
     /// The bytes that an image of this shape takes.
@@ -322,7 +325,7 @@ impl Image {
     fn layout(shape: Shape) -> (usize, usize, usize) {
         let stride = shape.row_size().next_multiple_of(ROW_ALIGNMENT);
         let chroma_stride = shape.chroma_row_size().next_multiple_of(ROW_ALIGNMENT);
-        (stride, chroma_stride, stride * shape.height as usize + chroma_stride * shape.chroma_rows())
+        (stride, chroma_stride, stride * shape.height as usize + chroma_stride * shape.chroma_rows() + ROW_ALIGNMENT)
     }
 
     /// Format and size.
@@ -337,13 +340,13 @@ impl Image {
 
     /// To read.
     pub fn view(&self) -> View<'_> {
-        let (pixels, chroma) = self.bytes.split_at(self.chroma_start);
+        let (pixels, chroma) = self.bytes[self.start..].split_at(self.chroma_start);
         View { shape: self.shape, pixels, stride: self.stride, chroma, chroma_stride: self.chroma_stride }
     }
 
     /// To write.
     pub fn view_mut(&mut self) -> ViewMut<'_> {
-        let (pixels, chroma) = self.bytes.split_at_mut(self.chroma_start);
+        let (pixels, chroma) = self.bytes[self.start..].split_at_mut(self.chroma_start);
         ViewMut { shape: self.shape, pixels, stride: self.stride, chroma, chroma_stride: self.chroma_stride }
     }
 }

@@ -213,11 +213,8 @@ impl FrameStore {
         self.moves.extend_from_slice(hints.moves);
         self.mark_first_seen();
         let Self { plan, tiles, ring, regions, number, .. } = self;
-        let (target, held, ring_last) = match ring.advance(*number) {
-            Some((slot, last)) => {
-                let held = std::mem::replace(&mut slot.frame, *number);
-                (Some(&mut slot.image), held, last)
-            }
+        let (target, held, ring_last) = match ring.advance() {
+            Some((target, last)) => (Some(target.image), target.held, last),
             None => (None, 0, None),
         };
         let last = host_last.copied().or(ring_last).filter(|_| compare && self.has_last);
@@ -226,10 +223,12 @@ impl FrameStore {
         let compared = last.is_some().then_some(order);
         let sift = Sift { trusts: hints.trust == Trust::Audit && !self.counters.is_distrusted, hints };
         let outcome = sift.run(&input, tiles, target, executor);
+        tiles.find_dirty_lines();
         let changed = match last {
             Some(last) => judge(regions, tiles, frame, &last, *number),
             None => judge_all_changed(regions, frame, *number),
         };
+        ring.finish(*number, tiles.dirty_lines.iter().any(|&word| word != 0));
         self.has_last = true;
         self.count(&outcome, compared, changed);
         Ok(())
@@ -397,9 +396,10 @@ impl Sift<'_> {
                 let left = input.plan.watched.iter().zip(&tiles.skip).map(|(watched, skip)| watched & !skip);
                 outcome.compared_tiles += left.map(|word| u64::from(word.count_ones())).sum::<u64>();
             }
-            let Tiles { dirty, skip, changed_at, .. } = tiles;
+            let Tiles { dirty, skip, changed_at, line_changed_at, .. } = tiles;
             let target = target.as_mut().map(|image| image.view_mut());
-            let (work, is_parallel) = pass::run(input, Output { target, dirty, skip, changed_at }, executor);
+            let output = Output { target, dirty, skip, changed_at, line_changed_at };
+            let (work, is_parallel) = pass::run(input, output, executor);
             outcome.work.add(work);
             outcome.is_parallel |= is_parallel;
         };
@@ -440,7 +440,7 @@ impl Sift<'_> {
 /// Note which regions changed. Returns their number, without those outside.
 fn judge(regions: &mut Regions, tiles: &mut Tiles, frame: &View<'_>, last: &View<'_>, number: u64) -> u64 {
     let Regions { list, history, changed_at, anchors, outside, .. } = regions;
-    if tiles.dirty.iter().all(|&word| word == 0) && *outside == 0 {
+    if tiles.dirty_lines.iter().all(|&word| word == 0) && *outside == 0 {
         history.iter_mut().for_each(|history| *history <<= 1);
         return 0;
     }

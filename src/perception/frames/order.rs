@@ -1,7 +1,9 @@
-//! The order in which the rows of a tile or a region are compared: the compare ends at the first row that differs.
+//! The order in which the rows of a tile are compared: the compare of a tile ends at the first row that differs.
 //!
 //! Source: the four orders, and their choice by profile, are from "High Framerate Perception". The measure is a count of
 //! rows, not time: equal frames give equal orders.
+
+use super::grid::TILE_HEIGHT;
 
 /// An order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,18 +22,17 @@ pub enum Order {
 /// All orders.
 pub const ORDERS: [Order; 4] = [Order::TopDown, Order::EndsIn, Order::MiddleOut, Order::BitReversed];
 
-/// The rows below `rows` in an order.
-pub(super) fn rows_in(order: Order, rows: usize) -> impl Iterator<Item = usize> {
-    let steps = if order == Order::BitReversed { rows.next_power_of_two() } else { rows };
-    let unused = (steps.leading_zeros() + 1) % usize::BITS;
-    let ends_in = move |step: usize| if step.is_multiple_of(2) { step / 2 } else { rows - 1 - step / 2 };
-    let row = move |step: usize| match order {
-        Order::TopDown => step,
-        Order::EndsIn => ends_in(step),
-        Order::MiddleOut => ends_in(rows - 1 - step),
-        Order::BitReversed => step.reverse_bits() >> unused & (steps - 1),
-    };
-    (0..steps).map(row).filter(move |&row| row < rows)
+/// By order: the rows of a tile.
+const ROWS: [[u8; TILE_HEIGHT]; 4] = [
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+    [0, 15, 1, 14, 2, 13, 3, 12, 4, 11, 5, 10, 6, 9, 7, 8],
+    [8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15, 0],
+    [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15],
+];
+
+/// The rows of a tile in an order.
+pub(super) fn rows_in(order: Order) -> impl Iterator<Item = usize> {
+    ROWS[order as usize].iter().map(|&row| usize::from(row))
 }
 
 /// One frame in so many tries an order that is not the best one.

@@ -3,6 +3,7 @@
 //! The compare runs along rows of pixels, as the memory lies. A tile in which a difference was found is not looked at
 //! again. The copy follows when a row of tiles is done, so its pixels are still in the cache.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use super::bits;
@@ -11,7 +12,7 @@ use super::order::{Order, rows_in};
 use super::plan::Plan;
 use crate::executor::{Executor, Priority};
 use crate::perception::image::{MAX_SIDE, View, ViewMut};
-use crate::perception::pixels::{Significant, first_difference};
+use crate::perception::pixels::{Layout, Significant, Span, first_difference, is_same_in};
 
 /// Watched pixels from which the pass is split over an executor.
 const PARALLEL_FROM: u64 = 1 << 16;
@@ -67,6 +68,8 @@ pub(super) struct Output<'a> {
     pub(super) skip: &'a mut [u64],
     /// By tile: the last frame at which it was dirty.
     pub(super) changed_at: &'a mut [u64],
+    /// By row of tiles: the last frame at which one was dirty.
+    pub(super) line_changed_at: &'a mut [u64],
 }
 
 /// The part of the output that one block of rows of tiles writes.
@@ -81,6 +84,7 @@ struct Strip<'a> {
     dirty: &'a mut [u64],
     skip: &'a mut [u64],
     changed_at: &'a mut [u64],
+    line_changed_at: &'a mut [u64],
     work: Work,
 }
 
@@ -89,15 +93,16 @@ pub(super) fn run(input: &Input<'_>, output: Output<'_>, executor: &Executor) ->
     let threads = if input.plan.pixels < PARALLEL_FROM { 1 } else { executor.max_concurrency() };
     let blocks = if threads == 1 { 1 } else { (threads * BLOCKS_PER_THREAD).min(MAX_BLOCKS) };
     let rows = input.grid.rows.div_ceil(blocks).max(1);
-    let Output { target, dirty, skip, changed_at } = output;
+    let Output { target, dirty, skip, changed_at, line_changed_at } = output;
     let (stride, chroma_stride) = target.as_ref().map_or((0, 0), |target| (target.stride(), target.chroma_stride()));
     let (mut pixels, mut chroma) = target.map_or((&mut [][..], &mut [][..]), ViewMut::into_planes);
     let mut dirty = dirty.chunks_mut(rows * input.grid.words);
     let mut skip = skip.chunks_mut(rows * input.grid.words);
     let mut changed_at = changed_at.chunks_mut(rows * input.grid.columns);
+    let mut line_changed_at = line_changed_at.chunks_mut(rows);
     let mut strips: [Mutex<Strip<'_>>; MAX_BLOCKS] = std::array::from_fn(|_| Mutex::default());
     let mut count = 0;
-    while let (Some(dirty), Some(skip), Some(changed_at)) = (dirty.next(), skip.next(), changed_at.next()) {
+    while let (Some(dirty), Some(skip)) = (dirty.next(), skip.next()) {
         let strip = strips[count].get_mut().unwrap_or_else(|poison| poison.into_inner());
         *strip = Strip {
             first: count * rows,
@@ -107,7 +112,8 @@ pub(super) fn run(input: &Input<'_>, output: Output<'_>, executor: &Executor) ->
             chroma_stride,
             dirty,
             skip,
-            changed_at,
+            changed_at: changed_at.next().unwrap_or_default(),
+            line_changed_at: line_changed_at.next().unwrap_or_default(),
             work: Work::default(),
         };
         count += 1;
@@ -144,8 +150,12 @@ impl Strip<'_> {
     fn compare(&mut self, input: &Input<'_>, last: &View<'_>, line: usize) {
         let Input { grid, plan, frame, .. } = input;
         let words = grid.row(line);
+        if plan.watched[grid.row(self.first + line)].iter().all(|&word| word == 0) {
+            return;
+        }
+        let has_skips = self.skip[words.clone()].iter().any(|&word| word != 0);
         let mut row = RowOfTiles {
-            columns: grid.columns,
+            has_skips,
             dirty: &mut self.dirty[words.clone()],
             skip: &mut self.skip[words],
             work: &mut self.work,
@@ -154,18 +164,18 @@ impl Strip<'_> {
         let format = frame.shape().format;
         let significant = Significant::of(format);
         let first = (self.first + line) * TILE_HEIGHT;
-        let height = TILE_HEIGHT.min(frame.shape().height as usize - first);
-        for (step, y) in rows_in(input.order, height).enumerate() {
-            row.step = step as u64;
+        for (step, y) in rows_in(input.order).enumerate() {
             let y = first + y;
+            let spans = plan.spans(y);
+            if spans.is_empty() {
+                continue;
+            }
+            row.step = step as u64;
             let (one, other) = (frame.row(y as u32), last.row(y as u32));
-            for span in plan.spans(y) {
-                let columns = span.left as usize..span.right as usize;
-                row.compare(one, other, columns.clone(), format.pixel_size(), significant);
-                if format.has_chroma() && y.is_multiple_of(2) {
-                    let columns = columns.start..columns.end.next_multiple_of(2);
-                    row.compare(frame.chroma_row(y / 2), last.chroma_row(y / 2), columns, 1, significant);
-                }
+            row.compare(one, other, spans, Layout::of(format), significant);
+            if format.has_chroma() && y.is_multiple_of(2) {
+                let (one, other) = (frame.chroma_row(y / 2), last.chroma_row(y / 2));
+                row.compare(one, other, spans, Layout::CHROMA, significant);
             }
         }
     }
@@ -174,6 +184,13 @@ impl Strip<'_> {
     fn keep(&mut self, input: &Input<'_>, line: usize) {
         let Input { grid, plan, frame, .. } = input;
         let dirty = &self.dirty[grid.row(line)];
+        let line_changed_at = &mut self.line_changed_at[line];
+        if dirty.iter().any(|&word| word != 0) {
+            *line_changed_at = input.number;
+        }
+        if *line_changed_at <= input.held && input.held != 0 {
+            return;
+        }
         // What did not change is in the last frame, too. If it was not compared, only that is known to be as it was.
         let rest_from = input.last.as_ref().unwrap_or(frame);
         let (mut changed, mut rest) = (Flags::default(), Flags::default());
@@ -207,14 +224,13 @@ impl Strip<'_> {
                 let touched = span.left as usize / TILE_WIDTH..(span.right as usize).div_ceil(TILE_WIDTH);
                 let mut run = bits::run(tiles, touched.clone(), 0);
                 while !run.is_empty() {
-                    let left = (run.start * TILE_WIDTH).max(span.left as usize);
-                    let right = (run.end * TILE_WIDTH).min(span.right as usize);
-                    let bytes = left * format.pixel_size()..right * format.pixel_size();
+                    let part = clip(*span, &run);
+                    let bytes = Layout::of(format).bytes(part);
                     self.work.copied_bytes += bytes.len() as u64;
                     let target = &mut self.pixels[from_first * self.stride..];
                     target[bytes.clone()].copy_from_slice(&from.row(y as u32)[bytes]);
                     if format.has_chroma() && y.is_multiple_of(2) {
-                        let bytes = left..right.next_multiple_of(2);
+                        let bytes = Layout::CHROMA.bytes(part);
                         self.work.copied_bytes += bytes.len() as u64;
                         let target = &mut self.chroma[from_first / 2 * self.chroma_stride..];
                         target[bytes.clone()].copy_from_slice(&from.chroma_row(y / 2)[bytes]);
@@ -228,7 +244,8 @@ impl Strip<'_> {
 
 /// A row of tiles while it is compared.
 struct RowOfTiles<'a> {
-    columns: usize,
+    /// Whether a bit of `skip` is set.
+    has_skips: bool,
     dirty: &'a mut [u64],
     skip: &'a mut [u64],
     work: &'a mut Work,
@@ -237,33 +254,37 @@ struct RowOfTiles<'a> {
 }
 
 impl RowOfTiles<'_> {
-    /// Compare columns of one row of pixels, in the tiles that are not skipped.
+    /// Compare the spans of one row of pixels, in the tiles that are not skipped.
     #[inline]
-    fn compare(
-        &mut self,
-        one: &[u8],
-        other: &[u8],
-        columns: std::ops::Range<usize>,
-        column_size: usize,
-        significant: Significant,
-    ) {
-        let end = columns.end.div_ceil(TILE_WIDTH).min(self.columns);
-        let mut tiles = columns.start / TILE_WIDTH..end;
+    fn compare(&mut self, one: &[u8], other: &[u8], spans: &[Span], layout: Layout, significant: Significant) {
+        if !self.has_skips && is_same_in(one, other, spans, layout, significant) {
+            self.work.compared_bytes += spans.iter().map(|&span| layout.bytes(span).len() as u64).sum::<u64>();
+            return;
+        }
+        for &span in spans {
+            self.compare_span(one, other, span, layout, significant);
+        }
+    }
+
+    fn compare_span(&mut self, one: &[u8], other: &[u8], span: Span, layout: Layout, significant: Significant) {
+        let mut tiles = span.left as usize / TILE_WIDTH..(span.right as usize).div_ceil(TILE_WIDTH);
         while !tiles.is_empty() {
             let run = bits::run(self.skip, tiles.clone(), !0);
             if run.is_empty() {
                 return;
             }
-            let left = (run.start * TILE_WIDTH).max(columns.start);
-            let right = if run.end == end { columns.end } else { run.end * TILE_WIDTH };
-            let bytes = left * column_size..right * column_size;
+            let part = clip(span, &run);
+            let bytes = layout.bytes(part);
             let found = first_difference(&one[bytes.clone()], &other[bytes.clone()], significant);
             self.work.compared_bytes += found.unwrap_or(bytes.len()) as u64;
             tiles.start = match found {
                 Some(byte) => {
-                    let tile = ((left + byte / column_size) / TILE_WIDTH).min(end - 1);
+                    // The second byte of a pair of the chroma plane may be beyond the last column.
+                    let column = part.left as usize + byte / layout.column_size();
+                    let tile = (column / TILE_WIDTH).min(run.end - 1);
                     bits::set(self.dirty, tile);
                     bits::set(self.skip, tile);
+                    self.has_skips = true;
                     self.work.found += 1;
                     self.work.found_rows += self.step + 1;
                     tile + 1
@@ -272,4 +293,10 @@ impl RowOfTiles<'_> {
             };
         }
     }
+}
+
+/// The columns of a span that lie in a run of tiles.
+fn clip(span: Span, run: &Range<usize>) -> Span {
+    let left = span.left.max((run.start * TILE_WIDTH) as u32);
+    Span { left, right: span.right.min((run.end * TILE_WIDTH) as u32) }
 }

@@ -4,13 +4,7 @@ use super::bits;
 use super::grid::{Grid, TILE_HEIGHT, TILE_WIDTH};
 use crate::base::{Result, sort_slowly, try_collect, try_filled, try_push};
 use crate::perception::image::{Rect, Shape};
-
-/// Columns of pixels, without a gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) left: u32,
-    pub(super) right: u32,
-}
+use crate::perception::pixels::Span;
 
 /// The union of all watched regions.
 #[derive(Debug, Default)]
@@ -70,10 +64,10 @@ impl Plan {
         Ok((start as u32, self.spans.len() as u32))
     }
 
-    /// The spans of a row of pixels, from left to right, with gaps between them.
+    /// The spans of a row of pixels, from left to right, with gaps between them. None below the last row.
     #[inline]
     pub(super) fn spans(&self, y: usize) -> &[Span] {
-        let (start, end) = self.rows[y];
+        let (start, end) = self.rows.get(y).copied().unwrap_or_default();
         &self.spans[start as usize..end as usize]
     }
 

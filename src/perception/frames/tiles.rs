@@ -5,7 +5,7 @@ use super::grid::{Block, Grid, TILE_HEIGHT, TILE_WIDTH};
 use super::plan::Plan;
 use crate::base::{Result, try_filled};
 use crate::perception::image::{Rect, Shape, View};
-use crate::perception::pixels::{Significant, differing_pixels};
+use crate::perception::pixels::{Significant, differing_pixels, first_difference};
 
 /// A bit for each pixel of a tile.
 type Masks = [u64; TILE_HEIGHT];
@@ -16,6 +16,8 @@ pub(super) struct Tiles {
     pub(super) grid: Grid,
     /// Tiles of which a watched pixel differs from the last frame, or may differ.
     pub(super) dirty: Vec<u64>,
+    /// Rows of tiles that have a dirty one.
+    pub(super) dirty_lines: Vec<u64>,
     /// Tiles that a region watches for the first time. They are dirty, and only their masks tell what differs.
     pub(super) first_seen: Vec<u64>,
     /// Tiles that are not compared.
@@ -24,6 +26,8 @@ pub(super) struct Tiles {
     pub(super) hinted: Vec<u64>,
     /// By tile: the last frame at which it was dirty.
     pub(super) changed_at: Vec<u64>,
+    /// By row of tiles: the last frame at which one was dirty.
+    pub(super) line_changed_at: Vec<u64>,
     /// Which pixels of a tile differ. Valid if the number in `masks_at` is the frame's.
     masks: Vec<Masks>,
     masks_at: Vec<u64>,
@@ -36,10 +40,12 @@ impl Tiles {
         Ok(Self {
             grid,
             dirty: flags()?,
+            dirty_lines: try_filled(0, bits::words(grid.rows))?,
             first_seen: flags()?,
             skip: flags()?,
             hinted: flags()?,
             changed_at: try_filled(0, grid.tiles())?,
+            line_changed_at: try_filled(0, grid.rows)?,
             masks: try_filled([0; TILE_HEIGHT], grid.tiles())?,
             masks_at: try_filled(0, grid.tiles())?,
         })
@@ -48,7 +54,8 @@ impl Tiles {
     /// The bytes that the tiles of a shape take.
     pub(super) fn size_of(shape: Shape) -> usize {
         let grid = Grid::new(shape);
-        grid.tiles() * (size_of::<Masks>() + 2 * size_of::<u64>()) + 4 * grid.words * grid.rows * size_of::<u64>()
+        let numbers = 2 * grid.tiles() + grid.rows + 4 * grid.words * grid.rows + bits::words(grid.rows);
+        grid.tiles() * size_of::<Masks>() + numbers * size_of::<u64>()
     }
 
     /// Take the watched tiles that touch a rectangle as seen for the first time.
@@ -92,6 +99,16 @@ impl Tiles {
         }
     }
 
+    /// Find the rows of tiles that have a dirty one.
+    pub(super) fn find_dirty_lines(&mut self) {
+        self.dirty_lines.fill(0);
+        for (row, words) in self.dirty.chunks(self.grid.words).enumerate() {
+            if words.iter().any(|&word| word != 0) {
+                bits::set(&mut self.dirty_lines, row);
+            }
+        }
+    }
+
     /// Number of dirty tiles that no hint let change, and that are not seen for the first time.
     pub(super) fn lies(&self) -> u64 {
         let all = self.dirty.iter().zip(&self.hinted).zip(&self.first_seen);
@@ -101,6 +118,10 @@ impl Tiles {
     /// Whether a pixel of `rect`, whose pixels are all watched, differs between two frames.
     pub(super) fn differs(&mut self, rect: Rect, frame: &View<'_>, last: &View<'_>, number: u64) -> bool {
         let grid = self.grid;
+        let Block { columns, rows } = grid.touched(rect);
+        if bits::next(&self.dirty_lines, rows.clone(), 0) == rows.end {
+            return false;
+        }
         let inside = grid.inside(rect);
         for row in inside.rows {
             let words = grid.row(row);
@@ -108,21 +129,44 @@ impl Tiles {
                 return true;
             }
         }
-        let Block { columns, rows } = grid.touched(rect);
-        for row in rows {
+        let mut row = bits::next(&self.dirty_lines, rows.clone(), 0);
+        while row < rows.end {
             let mut tile = bits::next(&self.dirty[grid.row(row)], columns.clone(), 0);
             while tile < columns.end {
-                let of_tile = grid.pixels(tile..tile + 1, row..row + 1);
-                let part = of_tile.intersection(rect);
-                let column_mask = !0 >> (64 - part.width) << (part.x - of_tile.x);
-                let lines = (part.y - of_tile.y) as usize..(part.bottom() - u64::from(of_tile.y)) as usize;
-                if self.masks(tile, row, frame, last, number)[lines].iter().any(|mask| mask & column_mask != 0) {
+                if self.differs_in(tile, row, rect, frame, last, number) {
                     return true;
                 }
                 tile = bits::next(&self.dirty[grid.row(row)], tile + 1..columns.end, 0);
             }
+            row = bits::next(&self.dirty_lines, row + 1..rows.end, 0);
         }
         false
+    }
+
+    /// Whether a pixel of `rect` in a tile differs.
+    fn differs_in(
+        &mut self,
+        column: usize,
+        row: usize,
+        rect: Rect,
+        frame: &View<'_>,
+        last: &View<'_>,
+        number: u64,
+    ) -> bool {
+        let tile = self.grid.pixels(column..column + 1, row..row + 1);
+        let part = tile.intersection(rect);
+        if self.masks_at[row * self.grid.columns + column] != number {
+            // Where all pixels change, one row tells: masks of the whole tile would take longer.
+            let format = frame.shape().format;
+            let bytes = part.x as usize * format.pixel_size()..part.right() as usize * format.pixel_size();
+            let (one, other) = (&frame.row(part.y)[bytes.clone()], &last.row(part.y)[bytes]);
+            if first_difference(one, other, Significant::of(format)).is_some() {
+                return true;
+            }
+        }
+        let column_mask = !0 >> (64 - part.width) << (part.x - tile.x);
+        let lines = (part.y - tile.y) as usize..(part.bottom() - u64::from(tile.y)) as usize;
+        self.masks(column, row, frame, last, number)[lines].iter().any(|mask| mask & column_mask != 0)
     }
 
     /// Which pixels of a tile differ.

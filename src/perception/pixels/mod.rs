@@ -3,6 +3,8 @@
 //! Each kernel exists twice: in `plain` for every processor, and in `avx2`, which is chosen at run time. Tests prove that both
 //! give the same answers. The padding or alpha byte of four-byte formats is ignored.
 
+use std::ops::Range;
+
 use super::image::{Format, View, ViewMut};
 
 #[cfg(target_arch = "x86_64")]
@@ -38,6 +40,51 @@ impl Significant {
     }
 }
 
+/// Columns of pixels, without a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first column.
+    pub left: u32,
+    /// The column behind the last one.
+    pub right: u32,
+}
+
+/// Where columns lie in a row of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    column_size: usize,
+    /// 1 or 2. Spans end at multiples of it.
+    alignment: usize,
+}
+
+impl Layout {
+    /// The columns of a row of the chroma plane: two columns share a pair of bytes.
+    pub const CHROMA: Self = Self { column_size: 1, alignment: 2 };
+
+    /// The columns of a row of the first plane.
+    pub const fn of(format: Format) -> Self {
+        Self { column_size: format.pixel_size(), alignment: 1 }
+    }
+
+    /// The bytes of a column.
+    pub const fn column_size(self) -> usize {
+        self.column_size
+    }
+
+    /// Where columns begin and end.
+    #[inline]
+    pub const fn bytes(self, span: Span) -> Range<usize> {
+        let end = span.right as usize * self.column_size;
+        span.left as usize * self.column_size..(end + self.alignment - 1) & !(self.alignment - 1)
+    }
+}
+
+/// Whether the bytes of all spans of two rows are equal.
+#[inline]
+pub fn is_same_in(one: &[u8], other: &[u8], spans: &[Span], layout: Layout, significant: Significant) -> bool {
+    dispatch!(is_same_in(one, other, spans, layout, significant.0))
+}
+
 /// The position of the first byte that differs, in the length that both have.
 #[inline]
 pub fn first_difference(one: &[u8], other: &[u8], significant: Significant) -> Option<usize> {
@@ -52,11 +99,13 @@ pub fn is_same_row(one: &[u8], other: &[u8], significant: Significant) -> bool {
 
 /// A bit for each of up to 64 pixels that differs. A pixel has 1 to 4 bytes.
 pub fn differing_pixels(one: &[u8], other: &[u8], pixel_size: usize, significant: Significant) -> u64 {
+    if pixel_size == 4 {
+        return differing_words(one, other, significant);
+    }
     let bytes = differing_bytes(one, other, significant);
     match pixel_size {
         1 => bytes[0],
-        2 => gather(bytes, 32, |bits| even_bits(bits | bits >> 1)),
-        4 => gather(bytes, 16, |bits| even_bits(even_bits(bits | bits >> 1 | (bits | bits >> 1) >> 2))),
+        2 => even_bits(bytes[0] | bytes[0] >> 1) | even_bits(bytes[1] | bytes[1] >> 1) << 32,
         _ => {
             let mut pixels = 0;
             for (index, mut bits) in bytes.into_iter().enumerate() {
@@ -74,10 +123,8 @@ fn differing_bytes(one: &[u8], other: &[u8], significant: Significant) -> [u64; 
     dispatch!(differing_bytes(one, other, significant.0))
 }
 
-/// Join words, of each of which `count` bits are left.
-fn gather(words: [u64; 4], count: usize, each: impl Fn(u64) -> u64) -> u64 {
-    let joined = words.into_iter().take(64 / count).enumerate();
-    joined.fold(0, |all, (index, bits)| all | (each(bits) & (!0 >> (64 - count))) << (index * count))
+fn differing_words(one: &[u8], other: &[u8], significant: Significant) -> u64 {
+    dispatch!(differing_words(one, other, significant.0))
 }
 
 /// Bits 0, 2, 4 and so on, side by side. The upper half is zero.

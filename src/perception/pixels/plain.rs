@@ -3,6 +3,8 @@
 //! `significant` has a byte of ones for each byte that counts, in the order of memory. It repeats each 4 bytes, so it fits
 //! from any pixel on.
 
+use super::{Layout, Span};
+
 /// Bytes that are compared between two branches.
 const CHUNK: usize = 64;
 
@@ -38,6 +40,14 @@ pub(super) fn first_difference(one: &[u8], other: &[u8], significant: u64) -> Op
     })
 }
 
+/// Whether the bytes of all spans are equal.
+pub(super) fn is_same_in(one: &[u8], other: &[u8], spans: &[Span], layout: Layout, significant: u64) -> bool {
+    spans.iter().all(|span| {
+        let bytes = layout.bytes(*span);
+        first_difference(&one[bytes.clone()], &other[bytes], significant).is_none()
+    })
+}
+
 /// A bit for each of up to 256 bytes that differs.
 pub(super) fn differing_bytes(one: &[u8], other: &[u8], significant: u64) -> [u64; 4] {
     let mut bits = [0; 4];
@@ -50,6 +60,15 @@ pub(super) fn differing_bytes(one: &[u8], other: &[u8], significant: u64) -> [u6
         }
     }
     bits
+}
+
+/// A bit for each of up to 64 words of four bytes that differs.
+pub(super) fn differing_words(one: &[u8], other: &[u8], significant: u64) -> u64 {
+    let words = one.as_chunks::<4>().0.iter().zip(other.as_chunks::<4>().0).take(64).enumerate();
+    words.fold(0, |bits, (index, (one, other))| {
+        let differing = (u32::from_le_bytes(*one) ^ u32::from_le_bytes(*other)) & significant as u32;
+        bits | u64::from(differing != 0) << index
+    })
 }
 
 /// Whether no byte that counts differs by more than `tolerance`.

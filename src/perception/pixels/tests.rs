@@ -57,6 +57,9 @@ fn differing_pixels_are_exact_for_all_sizes_of_pixels() {
                 .filter(|pixel| (pixel * pixel_size..(pixel + 1) * pixel_size).any(differs))
                 .fold(0, |bits, pixel| bits | 1 << pixel);
             assert_eq!(differing_pixels(one, other, pixel_size, significant), expected, "{pixels} of {pixel_size}");
+            if pixel_size == 4 {
+                assert_eq!(plain::differing_words(one, other, significant.0), expected);
+            }
             let plain = plain::differing_bytes(one, other, significant.0);
             assert_eq!(differing_bytes(one, other, significant), plain, "{} bytes", one.len());
         });

@@ -86,8 +86,8 @@ fn a_history_over_the_memory_limit_is_refused_with_the_bytes_that_it_takes() {
     let mut store = FrameStore::new(Options { history: 9, memory_limit: 9_000_000, ..Options::default() }).unwrap();
     let why = store.begin(&canvas.view(), true, &Hints::default(), &Executor::inline()).unwrap_err();
     assert_eq!(why.code(), Code::LimitExceeded);
-    // Ten images, and 152 bytes for each of 230 tiles.
-    let takes = 10 * 640 * 360 * 4 + 230 * 144 + 4 * 23 * 8;
+    // Ten images, and 144 bytes for each of 230 tiles, and their bits.
+    let takes = 10 * (640 * 360 * 4 + 32) + 230 * 144 + (4 + 1) * 23 * 8 + 8;
     assert!(why.sentence().contains(&format!("{takes} bytes")), "{why}");
     assert_eq!(store.number(), 0);
     let mut fits = FrameStore::new(Options { history: 8, memory_limit: 9_000_000, ..Options::default() }).unwrap();
