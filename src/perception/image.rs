@@ -97,7 +97,7 @@ impl Rect {
         other.x >= self.x && other.y >= self.y && other.right() <= self.right() && other.bottom() <= self.bottom()
     }
 
-    /// The pixels that both have. Empty if there are none.
+    /// The pixels that both have. Empty without such pixels.
     pub fn intersection(self, other: Self) -> Self {
         let (x, y) = (self.x.max(other.x), self.y.max(other.y));
         let side = |end: u64, start: u32| end.saturating_sub(u64::from(start)) as u32;
@@ -197,7 +197,7 @@ impl<'a> View<'a> {
         self.pixels
     }
 
-    /// The second plane, from its first pixel on. Empty if there is none.
+    /// The second plane, from its first pixel on. Empty without one.
     pub fn chroma(&self) -> &'a [u8] {
         self.chroma
     }
@@ -209,6 +209,14 @@ impl<'a> View<'a> {
         &self.pixels[start..start + self.shape.row_size()]
     }
 
+    /// The bytes of some rows of the first plane, if there are no gaps between them.
+    #[inline]
+    pub fn rows_without_gaps(&self, first: u32, count: u32) -> Option<&'a [u8]> {
+        let size = self.shape.row_size();
+        let start = first as usize * size;
+        (self.stride == size).then(|| &self.pixels[start..start + count as usize * size])
+    }
+
     /// The bytes of a row of the second plane.
     #[inline]
     pub fn chroma_row(&self, y: usize) -> &'a [u8] {
@@ -216,7 +224,7 @@ impl<'a> View<'a> {
         &self.chroma[start..start + self.shape.chroma_row_size()]
     }
 
-    /// A part, of which [`Shape::has`] says that it can be cut out.
+    /// A part. [`Shape::has`] must hold for it.
     pub fn crop(&self, part: Rect) -> Self {
         debug_assert!(self.shape.has(part), "{part:?} of {:?}", self.shape);
         let Shape { format, .. } = self.shape;
@@ -239,9 +247,24 @@ pub struct ViewMut<'a> {
 }
 
 impl<'a> ViewMut<'a> {
-    /// The first plane and the second one.
-    pub fn into_planes(self) -> (&'a mut [u8], &'a mut [u8]) {
-        (self.pixels, self.chroma)
+    /// To read.
+    pub fn view(&self) -> View<'_> {
+        let Self { shape, stride, chroma_stride, .. } = *self;
+        View { shape, pixels: self.pixels, stride, chroma: self.chroma, chroma_stride }
+    }
+
+    /// The rows above `y`, and those from `y` on. With a second plane `y` must be even.
+    pub fn split_at_row(self, y: u32) -> (Self, Self) {
+        let Self { shape, stride, chroma_stride, .. } = self;
+        let y = y.min(shape.height);
+        let chroma_y = if shape.format.has_chroma() { y.div_ceil(2) as usize } else { 0 };
+        let (pixels, pixels_below) = self.pixels.split_at_mut((y as usize * stride).min(self.pixels.len()));
+        let (chroma, chroma_below) = self.chroma.split_at_mut((chroma_y * chroma_stride).min(self.chroma.len()));
+        let (above, below) = (Shape { height: y, ..shape }, Shape { height: shape.height - y, ..shape });
+        (
+            Self { shape: above, pixels, stride, chroma, chroma_stride },
+            Self { shape: below, pixels: pixels_below, stride, chroma: chroma_below, chroma_stride },
+        )
     }
 
     /// Bytes from one row of the second plane to the next.

@@ -1,4 +1,4 @@
-//! Vision over a stream of frames of which most did not change.
+//! Vision over a stream of frames. Most pixels do not change from one frame to the next.
 //!
 //! Cognitions are operations from perceptions to a perception; pipelines are chains of them. Steps that pipelines share
 //! are one node of a tree. [`Perception::begin_frame`] takes the pixels and finds out which watched regions changed. A

@@ -44,7 +44,7 @@ pub(super) fn any(bits: &[u64], without: &[u64], range: Range<usize>) -> bool {
     parts(range).any(|(index, part)| bits[index] & !without[index] & part != 0)
 }
 
-/// The first bit of a range that is set, or with `flip` of all ones that is clear. The range's end if there is none.
+/// The first bit of a range that is set, or with `flip` of all ones that is clear. The range's end if it has no such bit.
 #[inline]
 pub(super) fn next(bits: &[u64], range: Range<usize>, flip: u64) -> usize {
     let end = range.end;
@@ -55,7 +55,7 @@ pub(super) fn next(bits: &[u64], range: Range<usize>, flip: u64) -> usize {
     found.unwrap_or(end)
 }
 
-/// The next run of set bits, or with `flip` of all ones of clear bits. Empty, at the range's end, if there is none.
+/// The next run of set bits, or with `flip` of all ones of clear bits. Empty, at the range's end, without such a bit.
 #[inline]
 pub(super) fn run(bits: &[u64], range: Range<usize>, flip: u64) -> Range<usize> {
     let start = next(bits, range.clone(), flip);

@@ -6,7 +6,9 @@
 //! with others, masks tell which pixels differ. Masks are made when the first region asks for them.
 //!
 //! A frame is compared and copied in one pass. A slot of the ring held an older frame, so the pass writes the tiles that
-//! changed since then. A static frame writes nothing.
+//! changed since then. A static frame writes nothing. Where little changes, the new pixels go over the last frame and the
+//! old ones into another slot. Each frame is then compared with the same memory, which stays in the cache. Where much
+//! changes, the new pixels go into another slot, and nothing is copied twice.
 //!
 //! Invariants:
 //! 1. The verdict of a region is never "same" if a pixel of it differs, whatever the hints say under [`Trust::Compare`].
@@ -46,17 +48,20 @@ pub use regions::RegionId;
 
 use crate::base::{Result, error};
 use crate::executor::Executor;
-use crate::perception::image::{Image, Rect, Shape, View, check_shape};
+use crate::perception::image::{Image, Rect, Shape, View, ViewMut, check_shape};
 use crate::perception::pixels;
 use order::Chooser;
-use pass::{Input, Output, Work};
+use pass::{Input, Last, Output, Work};
 use plan::Plan;
 use regions::{Place, Regions, new_anchor, size_of_anchor};
-use ring::Ring;
+use ring::{Ring, Written};
 use tiles::Tiles;
 
 /// Under [`Trust::Audit`] each tile is compared at least once in so many frames.
 const AUDIT_PERIOD: u64 = 32;
+
+/// The next frame is written into another slot if more than one tile of so many changed: then the last one is seldom copied.
+const MOVING_SHARE: u64 = 4;
 
 /// Keeps the last frames, and knows which regions changed.
 #[derive(Debug, Default)]
@@ -68,6 +73,8 @@ pub struct FrameStore {
     /// Regions were added or removed since the plan was compiled.
     is_plan_old: bool,
     has_first_seen: bool,
+    /// Whether many tiles changed in the current frame.
+    is_moving: bool,
     ring: Ring,
     tiles: Tiles,
     /// The moves of the current frame.
@@ -213,22 +220,37 @@ impl FrameStore {
         self.moves.extend_from_slice(hints.moves);
         self.mark_first_seen();
         let Self { plan, tiles, ring, regions, number, .. } = self;
-        let (target, held, ring_last) = match ring.advance() {
-            Some((target, last)) => (Some(target.image), target.held, last),
-            None => (None, 0, None),
-        };
-        let last = host_last.copied().or(ring_last).filter(|_| compare && self.has_last);
         let order = self.chooser.next(self.options.order);
-        let input = Input { grid: tiles.grid, plan, frame: *frame, last, order, number: *number, held };
-        let compared = last.is_some().then_some(order);
+        let is_compared = compare && self.has_last;
         let sift = Sift { trusts: hints.trust == Trust::Audit && !self.counters.is_distrusted, hints };
-        let outcome = sift.run(&input, tiles, target, executor);
+        let mut input =
+            Input { grid: tiles.grid, plan, frame: *frame, order, number: *number, held: 0, is_second: false };
+        let mut images = match ring.images() {
+            Some(images) => {
+                input.held = images.held;
+                match (is_compared && images.has_last, self.is_moving) {
+                    (false, _) => Images::Fresh(images.target),
+                    (true, true) => Images::Flip(images.last, images.target),
+                    (true, false) => Images::Replace(images.last, images.target),
+                }
+            }
+            None => Images::Host(host_last.filter(|_| is_compared).copied()),
+        };
+        let outcome = sift.run(&mut input, tiles, &mut images, executor);
         tiles.find_dirty_lines();
+        let last = images.last();
+        let compared = last.is_some().then_some(order);
         let changed = match last {
             Some(last) => judge(regions, tiles, frame, &last, *number),
             None => judge_all_changed(regions, frame, *number),
         };
-        ring.finish(*number, tiles.dirty_lines.iter().any(|&word| word != 0));
+        let written = match images {
+            Images::Flip(..) | Images::Replace(..) if !tiles.is_dirty() => Written::Nowhere,
+            Images::Replace(..) => Written::OverLast,
+            _ => Written::Target,
+        };
+        ring.finish(*number, written);
+        self.is_moving = bits::count(&tiles.dirty) * MOVING_SHARE > bits::count(&plan.watched);
         self.has_last = true;
         self.count(&outcome, compared, changed);
         Ok(())
@@ -273,7 +295,7 @@ impl FrameStore {
         }
     }
 
-    /// Number of the current frame, from 1 on. 0: there is none yet.
+    /// Number of the current frame, from 1 on. 0: before the first frame.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -358,7 +380,7 @@ impl FrameStore {
         !self.moves.is_empty()
     }
 
-    /// What the store did.
+    /// The counters of the store.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -371,13 +393,46 @@ impl FrameStore {
     }
 }
 
-/// What came of the passes of one frame.
+/// The results of the passes of one frame.
 #[derive(Default)]
 struct Outcome {
     work: Work,
     compared_tiles: u64,
     lies: u64,
     is_parallel: bool,
+}
+
+/// The images that a frame is compared with and copied to.
+enum Images<'a> {
+    /// There is nothing to compare with: copy all into the target.
+    Fresh(&'a mut Image),
+    /// The last frame and the target, into which the new one is written.
+    Flip(&'a mut Image, &'a mut Image),
+    /// The last frame, over which the new one is written, and the target of the old pixels.
+    Replace(&'a mut Image, &'a mut Image),
+    /// The host's last frame. Nothing is copied.
+    Host(Option<View<'a>>),
+}
+
+impl Images<'_> {
+    fn for_pass(&mut self) -> (Last<'_>, Option<ViewMut<'_>>) {
+        match self {
+            Self::Fresh(target) => (Last::None, Some(target.view_mut())),
+            Self::Flip(last, target) => (Last::Read(last.view()), Some(target.view_mut())),
+            Self::Replace(last, target) => (Last::Replace(last.view_mut()), Some(target.view_mut())),
+            Self::Host(last) => (last.map_or(Last::None, Last::Read), None),
+        }
+    }
+
+    /// The last frame, after the pass. `None`: the frame was not compared.
+    fn last(&self) -> Option<View<'_>> {
+        match self {
+            Self::Fresh(_) => None,
+            Self::Flip(last, _) => Some(last.view()),
+            Self::Replace(_, target) => Some(target.view()),
+            Self::Host(last) => *last,
+        }
+    }
 }
 
 /// Decides by the hints which tiles a pass compares.
@@ -388,34 +443,33 @@ struct Sift<'a> {
 }
 
 impl Sift<'_> {
-    fn run(&self, input: &Input<'_>, tiles: &mut Tiles, target: Option<&mut Image>, executor: &Executor) -> Outcome {
-        let mut target = target;
+    fn run(&self, input: &mut Input<'_>, tiles: &mut Tiles, images: &mut Images<'_>, executor: &Executor) -> Outcome {
         let mut outcome = Outcome::default();
-        let mut pass = |tiles: &mut Tiles, outcome: &mut Outcome| {
-            if input.last.is_some() {
+        let is_compared = images.last().is_some();
+        let mut pass = |input: &Input<'_>, tiles: &mut Tiles, outcome: &mut Outcome| {
+            if is_compared {
                 let left = input.plan.watched.iter().zip(&tiles.skip).map(|(watched, skip)| watched & !skip);
                 outcome.compared_tiles += left.map(|word| u64::from(word.count_ones())).sum::<u64>();
             }
             let Tiles { dirty, skip, changed_at, line_changed_at, .. } = tiles;
-            let target = target.as_mut().map(|image| image.view_mut());
-            let output = Output { target, dirty, skip, changed_at, line_changed_at };
+            let (last, target) = images.for_pass();
+            let output = Output { last, target, dirty, skip, changed_at, line_changed_at };
             let (work, is_parallel) = pass::run(input, output, executor);
             outcome.work.add(work);
             outcome.is_parallel |= is_parallel;
         };
-        if input.last.is_none() {
+        if !is_compared {
             tiles.dirty.copy_from_slice(&input.plan.watched);
-            pass(tiles, &mut outcome);
+            pass(input, tiles, &mut outcome);
             return outcome;
         }
-        let audited = self.start(input, tiles);
-        pass(tiles, &mut outcome);
-        if audited {
-            outcome.lies = tiles.lies();
-            if outcome.lies > 0 {
-                tiles.skip.copy_from_slice(&tiles.dirty);
-                pass(tiles, &mut outcome);
-            }
+        let is_audited = self.start(input, tiles);
+        pass(input, tiles, &mut outcome);
+        outcome.lies = if is_audited { tiles.lies() } else { 0 };
+        if outcome.lies > 0 {
+            tiles.skip.copy_from_slice(&tiles.dirty);
+            input.is_second = true;
+            pass(input, tiles, &mut outcome);
         }
         outcome
     }
@@ -440,7 +494,7 @@ impl Sift<'_> {
 /// Note which regions changed. Returns their number, without those outside.
 fn judge(regions: &mut Regions, tiles: &mut Tiles, frame: &View<'_>, last: &View<'_>, number: u64) -> u64 {
     let Regions { list, history, changed_at, anchors, outside, .. } = regions;
-    if tiles.dirty_lines.iter().all(|&word| word == 0) && *outside == 0 {
+    if !tiles.is_dirty() && *outside == 0 {
         history.iter_mut().for_each(|history| *history <<= 1);
         return 0;
     }

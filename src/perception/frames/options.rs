@@ -23,7 +23,7 @@ pub struct Options {
     pub keep: Keep,
     /// Past frames whose pixels are kept beside those of the current one: 0 to [`MAX_HISTORY`]. Default: 0.
     pub history: usize,
-    /// Most bytes of pixels and of what is known of them. Default: no limit.
+    /// Most bytes of pixels, masks and anchors. Default: no limit.
     pub memory_limit: usize,
     /// The order in which rows are compared. Default `None`: the order that found differences in the fewest rows.
     pub order: Option<Order>,
@@ -53,7 +53,7 @@ impl Move {
     }
 }
 
-/// How far the host's hints are believed.
+/// Whether the dirty rectangles of the hints are trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
     /// All pixels outside the dirty rectangles are compared. The default.
@@ -64,18 +64,18 @@ pub enum Trust {
     Audit,
 }
 
-/// What the host says about a frame.
+/// The host's hints about a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hints<'a> {
     /// Rectangles outside which nothing changed. Tiles inside count as changed without a compare. `None`: unknown.
     pub dirty: Option<&'a [Rect]>,
     /// Pixels that moved. Verified before they are used.
     pub moves: &'a [Move],
-    /// How far `dirty` is believed.
+    /// Whether `dirty` is trusted.
     pub trust: Trust,
 }
 
-/// What a frame store did. Sums since its creation, unless a field says otherwise.
+/// Counters of a frame store. Sums since its creation, unless a field says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Frames.

@@ -40,7 +40,7 @@ const EXPLORE_EVERY: u64 = 32;
 /// Weight of the past when a frame is observed.
 const DECAY: f64 = 0.9;
 
-/// What one order needed.
+/// The cost of one order.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     frames: u64,

@@ -1,7 +1,8 @@
 //! One pass over the watched pixels of a frame: compare them with the last frame, and copy what the ring lacks.
 //!
 //! The compare runs along rows of pixels, as the memory lies. A tile in which a difference was found is not looked at
-//! again. The copy follows when a row of tiles is done, so its pixels are still in the cache.
+//! again. The copy follows when a row of tiles is done, so its pixels are still in the cache. It goes one of two ways: see
+//! [`Last`].
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -11,8 +12,8 @@ use super::grid::{Grid, TILE_HEIGHT, TILE_WIDTH};
 use super::order::{Order, rows_in};
 use super::plan::Plan;
 use crate::executor::{Executor, Priority};
-use crate::perception::image::{MAX_SIDE, View, ViewMut};
-use crate::perception::pixels::{Layout, Significant, Span, first_difference, is_same_in};
+use crate::perception::image::{MAX_SIDE, Rect, Shape, View, ViewMut};
+use crate::perception::pixels::{Layout, Significant, Span, first_difference, is_same_in, is_same_row};
 
 /// Watched pixels from which the pass is split over an executor.
 const PARALLEL_FROM: u64 = 1 << 16;
@@ -43,24 +44,66 @@ impl Work {
 /// A bit for each tile of the widest row.
 type Flags = [u64; bits::words((MAX_SIDE as usize).div_ceil(TILE_WIDTH))];
 
-/// What a pass reads.
+/// The input of a pass.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) grid: Grid,
     pub(super) plan: &'a Plan,
     pub(super) frame: View<'a>,
-    /// The frame to compare with. `None`: nothing is compared.
-    pub(super) last: Option<View<'a>>,
     pub(super) order: Order,
     /// The number of this frame.
     pub(super) number: u64,
-    /// The number of the frame that the target holds. 0: none.
+    /// The frame whose changes are all in the target. 0: none.
     pub(super) held: u64,
+    /// Whether a pass before this one has done the tiles that are dirty already.
+    pub(super) is_second: bool,
 }
 
-/// What a pass writes.
+/// The frame to compare with.
+pub(super) enum Last<'a> {
+    /// Nothing is compared.
+    None,
+    /// The new frame is written into the target. Unchanged tiles are copied from the last frame: under
+    /// [`Trust::Audit`](super::Trust::Audit) some of them are not compared, and only the old pixels are verified.
+    Read(View<'a>),
+    /// The new frame is written over the last one, and the old pixels into the target. Where little changes this reads the
+    /// same memory in each frame, which then stays in the cache.
+    Replace(ViewMut<'a>),
+}
+
+impl<'a> Last<'a> {
+    fn view(&self) -> Option<View<'_>> {
+        match self {
+            Self::None => None,
+            Self::Read(view) => Some(*view),
+            Self::Replace(image) => Some(image.view()),
+        }
+    }
+
+    /// Split off the first `rows` rows.
+    fn take_rows(&mut self, rows: u32) -> Self {
+        match std::mem::replace(self, Self::None) {
+            Self::None => Self::None,
+            Self::Read(view) => {
+                let Shape { width, height, .. } = view.shape();
+                if rows < height {
+                    *self = Self::Read(view.crop(Rect::new(0, rows, width, height - rows)));
+                }
+                Self::Read(view.crop(Rect::new(0, 0, width, rows.min(height))))
+            }
+            Self::Replace(image) => {
+                let (rows, below) = image.split_at_row(rows);
+                *self = Self::Replace(below);
+                Self::Replace(rows)
+            }
+        }
+    }
+}
+
+/// The output of a pass.
 pub(super) struct Output<'a> {
-    /// Where the frame is kept. `None`: nothing is copied.
+    pub(super) last: Last<'a>,
+    /// Another image of the ring. `None`: nothing is copied.
     pub(super) target: Option<ViewMut<'a>>,
     /// Tiles that differ. Those that are set already are taken as different.
     pub(super) dirty: &'a mut [u64],
@@ -72,19 +115,12 @@ pub(super) struct Output<'a> {
     pub(super) line_changed_at: &'a mut [u64],
 }
 
-/// The part of the output that one block of rows of tiles writes.
-#[derive(Default)]
+/// The part that one block of rows of tiles reads and writes. Rows count from its first one.
 struct Strip<'a> {
     /// The first row of tiles.
     first: usize,
-    pixels: &'a mut [u8],
-    chroma: &'a mut [u8],
-    stride: usize,
-    chroma_stride: usize,
-    dirty: &'a mut [u64],
-    skip: &'a mut [u64],
-    changed_at: &'a mut [u64],
-    line_changed_at: &'a mut [u64],
+    frame: View<'a>,
+    output: Output<'a>,
     work: Work,
 }
 
@@ -92,153 +128,186 @@ struct Strip<'a> {
 pub(super) fn run(input: &Input<'_>, output: Output<'_>, executor: &Executor) -> (Work, bool) {
     let threads = if input.plan.pixels < PARALLEL_FROM { 1 } else { executor.max_concurrency() };
     let blocks = if threads == 1 { 1 } else { (threads * BLOCKS_PER_THREAD).min(MAX_BLOCKS) };
-    let rows = input.grid.rows.div_ceil(blocks).max(1);
-    let Output { target, dirty, skip, changed_at, line_changed_at } = output;
-    let (stride, chroma_stride) = target.as_ref().map_or((0, 0), |target| (target.stride(), target.chroma_stride()));
-    let (mut pixels, mut chroma) = target.map_or((&mut [][..], &mut [][..]), ViewMut::into_planes);
-    let mut dirty = dirty.chunks_mut(rows * input.grid.words);
-    let mut skip = skip.chunks_mut(rows * input.grid.words);
-    let mut changed_at = changed_at.chunks_mut(rows * input.grid.columns);
-    let mut line_changed_at = line_changed_at.chunks_mut(rows);
-    let mut strips: [Mutex<Strip<'_>>; MAX_BLOCKS] = std::array::from_fn(|_| Mutex::default());
+    let lines = input.grid.rows.div_ceil(blocks).max(1);
+    let rows = (lines * TILE_HEIGHT) as u32;
+    let Output { mut last, mut target, dirty, skip, changed_at, line_changed_at } = output;
+    let mut skip = skip.chunks_mut(lines * input.grid.words);
+    let mut changed_at = changed_at.chunks_mut(lines * input.grid.columns);
+    let mut line_changed_at = line_changed_at.chunks_mut(lines);
+    let Shape { width, height, .. } = input.frame.shape();
+    let mut strips: [Mutex<Option<Strip<'_>>>; MAX_BLOCKS] = [const { Mutex::new(None) }; MAX_BLOCKS];
     let mut count = 0;
-    while let (Some(dirty), Some(skip)) = (dirty.next(), skip.next()) {
-        let strip = strips[count].get_mut().unwrap_or_else(|poison| poison.into_inner());
-        *strip = Strip {
-            first: count * rows,
-            pixels: take(&mut pixels, rows * TILE_HEIGHT * stride),
-            chroma: take(&mut chroma, rows * TILE_HEIGHT / 2 * chroma_stride),
-            stride,
-            chroma_stride,
+    for dirty in dirty.chunks_mut(lines * input.grid.words) {
+        let top = count as u32 * rows;
+        let target = target.take().map(|image| image.split_at_row(rows)).map(|(strip, below)| {
+            target = Some(below);
+            strip
+        });
+        let output = Output {
+            last: last.take_rows(rows),
+            target,
             dirty,
-            skip,
+            skip: skip.next().unwrap_or_default(),
             changed_at: changed_at.next().unwrap_or_default(),
             line_changed_at: line_changed_at.next().unwrap_or_default(),
-            work: Work::default(),
         };
+        let frame = input.frame.crop(Rect::new(0, top, width, rows.min(height - top)));
+        strips[count] = Mutex::new(Some(Strip { first: count * lines, frame, output, work: Work::default() }));
         count += 1;
     }
     executor.parallel_for(count, Priority::High, "hob compare frame", &|_, block| {
-        strips[block].lock().unwrap_or_else(|poison| poison.into_inner()).run(input);
+        if let Some(strip) = strips[block].lock().unwrap_or_else(|poison| poison.into_inner()).as_mut() {
+            strip.run(input);
+        }
     });
     let mut work = Work::default();
     for strip in &mut strips[..count] {
-        work.add(strip.get_mut().unwrap_or_else(|poison| poison.into_inner()).work);
+        if let Some(strip) = strip.get_mut().unwrap_or_else(|poison| poison.into_inner()) {
+            work.add(strip.work);
+        }
     }
     (work, count > 1)
 }
 
-/// Split off the first bytes, or all if there are fewer.
-fn take<'a>(bytes: &mut &'a mut [u8], size: usize) -> &'a mut [u8] {
-    let all = std::mem::take(bytes);
-    let (first, rest) = all.split_at_mut(size.min(all.len()));
-    *bytes = rest;
-    first
-}
-
 impl Strip<'_> {
     fn run(&mut self, input: &Input<'_>) {
-        for line in 0..self.dirty.len() / input.grid.words {
-            if let Some(last) = &input.last {
-                self.compare(input, last, line);
+        for line in 0..self.output.line_changed_at.len() {
+            let mut done = Flags::default();
+            if input.is_second {
+                done[..input.grid.words].copy_from_slice(&self.output.dirty[input.grid.row(line)]);
             }
-            self.keep(input, line);
+            self.compare(input, line);
+            self.keep(input, line, &done);
         }
     }
 
     /// Compare a row of tiles.
-    fn compare(&mut self, input: &Input<'_>, last: &View<'_>, line: usize) {
-        let Input { grid, plan, frame, .. } = input;
+    fn compare(&mut self, input: &Input<'_>, line: usize) {
+        let Input { grid, plan, .. } = input;
+        let Output { last, dirty, skip, .. } = &mut self.output;
+        let Some(last) = last.view() else { return };
         let words = grid.row(line);
         if plan.watched[grid.row(self.first + line)].iter().all(|&word| word == 0) {
             return;
         }
-        let has_skips = self.skip[words.clone()].iter().any(|&word| word != 0);
-        let mut row = RowOfTiles {
-            has_skips,
-            dirty: &mut self.dirty[words.clone()],
-            skip: &mut self.skip[words],
-            work: &mut self.work,
-            step: 0,
-        };
-        let format = frame.shape().format;
+        let has_skips = skip[words.clone()].iter().any(|&word| word != 0);
+        if !has_skips && is_same_at_once(plan, &self.frame, &last, self.first * TILE_HEIGHT, line, &mut self.work) {
+            return;
+        }
+        let (dirty, skip) = (&mut dirty[words.clone()], &mut skip[words]);
+        let mut row = RowOfTiles { has_skips, dirty, skip, work: &mut self.work, step: 0 };
+        let format = self.frame.shape().format;
         let significant = Significant::of(format);
-        let first = (self.first + line) * TILE_HEIGHT;
         for (step, y) in rows_in(input.order).enumerate() {
-            let y = first + y;
-            let spans = plan.spans(y);
+            let y = line * TILE_HEIGHT + y;
+            let spans = plan.spans(self.first * TILE_HEIGHT + y);
             if spans.is_empty() {
                 continue;
             }
             row.step = step as u64;
-            let (one, other) = (frame.row(y as u32), last.row(y as u32));
+            let (one, other) = (self.frame.row(y as u32), last.row(y as u32));
             row.compare(one, other, spans, Layout::of(format), significant);
             if format.has_chroma() && y.is_multiple_of(2) {
-                let (one, other) = (frame.chroma_row(y / 2), last.chroma_row(y / 2));
+                let (one, other) = (self.frame.chroma_row(y / 2), last.chroma_row(y / 2));
                 row.compare(one, other, spans, Layout::CHROMA, significant);
             }
         }
     }
 
-    /// Note which tiles of a row changed, and copy those that the target does not have.
-    fn keep(&mut self, input: &Input<'_>, line: usize) {
-        let Input { grid, plan, frame, .. } = input;
-        let dirty = &self.dirty[grid.row(line)];
-        let line_changed_at = &mut self.line_changed_at[line];
-        if dirty.iter().any(|&word| word != 0) {
-            *line_changed_at = input.number;
-        }
-        if *line_changed_at <= input.held && input.held != 0 {
+    /// Note which tiles of a row changed, and copy those that are missing. Tiles that are `done` are complete.
+    fn keep(&mut self, input: &Input<'_>, line: usize, done: &Flags) {
+        let Input { grid, plan, number, held, .. } = *input;
+        let Output { last, target, dirty, changed_at, line_changed_at, .. } = &mut self.output;
+        let dirty = &dirty[grid.row(line)];
+        let is_dirty = dirty.iter().any(|&word| word != 0);
+        if !is_dirty && line_changed_at[line] <= held && held != 0 {
             return;
         }
-        // What did not change is in the last frame, too. If it was not compared, only that is known to be as it was.
-        let rest_from = input.last.as_ref().unwrap_or(frame);
-        let (mut changed, mut rest) = (Flags::default(), Flags::default());
-        let changed_at = &mut self.changed_at[line * grid.columns..][..grid.columns];
-        for (tile, changed_at) in changed_at.iter_mut().enumerate() {
+        if is_dirty {
+            line_changed_at[line] = number;
+        }
+        // Tiles that changed, those of them or of others that the target lacks, and those that only it lacks.
+        let (mut changed, mut lacking) = (Flags::default(), Flags::default());
+        for (tile, changed_at) in changed_at[line * grid.columns..][..grid.columns].iter_mut().enumerate() {
+            if bits::has(done, tile) {
+                continue;
+            }
+            if *changed_at > held || held == 0 {
+                bits::set(&mut lacking, tile);
+            }
             if bits::has(dirty, tile) {
-                *changed_at = input.number;
+                *changed_at = number;
                 bits::set(&mut changed, tile);
-            } else if *changed_at > input.held || input.held == 0 {
-                bits::set(&mut rest, tile);
             }
         }
-        if self.pixels.is_empty() {
-            return;
-        }
-        for (tiles, from) in [(changed, frame), (rest, rest_from)] {
-            if tiles.iter().any(|&word| word != 0) {
-                self.copy(plan, &tiles, from, line);
+        let Some(target) = target else { return };
+        let lines = Lines { plan, first: self.first * TILE_HEIGHT, rows: line * TILE_HEIGHT..(line + 1) * TILE_HEIGHT };
+        let copied = &mut self.work.copied_bytes;
+        match last {
+            Last::Replace(last) => {
+                *copied += lines.copy(&lacking, &last.view(), target);
+                *copied += lines.copy(&changed, &self.frame, last);
+            }
+            Last::None | Last::Read(_) => {
+                lacking.iter_mut().zip(&changed).for_each(|(lacking, changed)| *lacking &= !changed);
+                *copied += lines.copy(&changed, &self.frame, target);
+                *copied += lines.copy(&lacking, &last.view().unwrap_or(self.frame), target);
             }
         }
     }
+}
 
-    /// Copy the watched pixels of some tiles of a row.
-    fn copy(&mut self, plan: &Plan, tiles: &Flags, from: &View<'_>, line: usize) {
+/// Whether a row of tiles whose pixels are all watched is equal in two frames without gaps between rows. `false`: it may be.
+fn is_same_at_once(plan: &Plan, frame: &View<'_>, last: &View<'_>, top: usize, line: usize, work: &mut Work) -> bool {
+    let Shape { format, width, height } = frame.shape();
+    let first = line * TILE_HEIGHT;
+    let count = TILE_HEIGHT.min(height as usize - first);
+    if format.has_chroma() || !plan.is_full(top + first, count, width) {
+        return false;
+    }
+    let (first, count) = (first as u32, count as u32);
+    let rows = (frame.rows_without_gaps(first, count), last.rows_without_gaps(first, count));
+    let (Some(one), Some(other)) = rows else { return false };
+    let is_same = is_same_row(one, other, Significant::of(format));
+    work.compared_bytes += if is_same { one.len() as u64 } else { 0 };
+    is_same
+}
+
+/// The rows of pixels of a row of tiles.
+struct Lines<'a> {
+    plan: &'a Plan,
+    /// The first row of the strip.
+    first: usize,
+    /// Rows from there on.
+    rows: Range<usize>,
+}
+
+impl Lines<'_> {
+    /// Copy the watched pixels of some tiles. Returns the number of bytes.
+    fn copy(&self, tiles: &Flags, from: &View<'_>, to: &mut ViewMut<'_>) -> u64 {
+        if tiles.iter().all(|&word| word == 0) {
+            return 0;
+        }
         let format = from.shape().format;
-        let first = (self.first + line) * TILE_HEIGHT;
-        let height = TILE_HEIGHT.min(from.shape().height as usize - first);
-        for y in first..first + height {
-            let from_first = y - self.first * TILE_HEIGHT;
-            for span in plan.spans(y) {
+        let mut copied = 0;
+        for y in self.rows.clone() {
+            for &span in self.plan.spans(self.first + y) {
                 let touched = span.left as usize / TILE_WIDTH..(span.right as usize).div_ceil(TILE_WIDTH);
                 let mut run = bits::run(tiles, touched.clone(), 0);
                 while !run.is_empty() {
-                    let part = clip(*span, &run);
-                    let bytes = Layout::of(format).bytes(part);
-                    self.work.copied_bytes += bytes.len() as u64;
-                    let target = &mut self.pixels[from_first * self.stride..];
-                    target[bytes.clone()].copy_from_slice(&from.row(y as u32)[bytes]);
+                    let bytes = Layout::of(format).bytes(clip(span, &run));
+                    copied += bytes.len() as u64;
+                    to.row(y as u32)[bytes.clone()].copy_from_slice(&from.row(y as u32)[bytes]);
                     if format.has_chroma() && y.is_multiple_of(2) {
-                        let bytes = Layout::CHROMA.bytes(part);
-                        self.work.copied_bytes += bytes.len() as u64;
-                        let target = &mut self.chroma[from_first / 2 * self.chroma_stride..];
-                        target[bytes.clone()].copy_from_slice(&from.chroma_row(y / 2)[bytes]);
+                        let bytes = Layout::CHROMA.bytes(clip(span, &run));
+                        copied += bytes.len() as u64;
+                        to.chroma_row(y / 2)[bytes.clone()].copy_from_slice(&from.chroma_row(y / 2)[bytes]);
                     }
                     run = bits::run(tiles, run.end..touched.end, 0);
                 }
             }
         }
+        copied
     }
 }
 

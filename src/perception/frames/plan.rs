@@ -1,4 +1,4 @@
-//! What to compare: for each row of pixels the spans that a region watches. A pixel of many regions is in one span.
+//! The pixels to compare: for each row the spans that a region watches. A pixel of many regions is in one span.
 
 use super::bits;
 use super::grid::{Grid, TILE_HEIGHT, TILE_WIDTH};
@@ -69,6 +69,13 @@ impl Plan {
     pub(super) fn spans(&self, y: usize) -> &[Span] {
         let (start, end) = self.rows.get(y).copied().unwrap_or_default();
         &self.spans[start as usize..end as usize]
+    }
+
+    /// Whether some rows are watched from the first column to the last.
+    #[inline]
+    pub(super) fn is_full(&self, first: usize, count: usize, width: u32) -> bool {
+        let is_full = |y| matches!(*self.spans(y), [Span { left: 0, right }] if right == width);
+        (first..first + count).all(is_full)
     }
 
     /// Whether all pixels of a rectangle inside the shape are watched.

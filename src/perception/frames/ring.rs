@@ -1,4 +1,4 @@
-//! The pixels of the last frames. Each slot is a whole image, of which the watched pixels are valid.
+//! The pixels of the last frames. Each slot is a whole image. Its watched pixels are valid.
 //!
 //! A frame that equals the one before it has no slot of its own: both are in one slot.
 
@@ -6,19 +6,24 @@ use super::options::MAX_HISTORY;
 use crate::base::{Result, try_push};
 use crate::perception::image::{Image, Shape, View};
 
-/// An image, and the frame whose changes are all in it. 0: none.
+/// An image.
 #[derive(Debug)]
 struct Slot {
     image: Image,
-    frame: u64,
+    /// The frame whose changes are all in the image. 0: none.
+    held: u64,
+    /// The last frame that is found here. 0: none.
+    newest: u64,
 }
 
-/// The slots, which are used in turn.
+/// The slots.
 #[derive(Debug)]
 pub(super) struct Ring {
     slots: Vec<Slot>,
     /// The slot of the last frame.
     current: usize,
+    /// The slot that the next frame may overwrite.
+    free: usize,
     /// The first frame of the ring. 0: it has no frame.
     first_frame: u64,
     /// By number of the frame, modulo the length: its slot.
@@ -27,52 +32,73 @@ pub(super) struct Ring {
 
 impl Default for Ring {
     fn default() -> Self {
-        Self { slots: Vec::new(), current: 0, first_frame: 0, slot_of: [0; MAX_HISTORY + 1] }
+        Self { slots: Vec::new(), current: 0, free: 1, first_frame: 0, slot_of: [0; MAX_HISTORY + 1] }
     }
 }
 
-/// Where a frame is written.
-pub(super) struct Target<'a> {
-    pub(super) image: &'a mut Image,
-    /// The frame whose changes are all in the image. 0: none.
+/// The images that a pass works with.
+pub(super) struct Images<'a> {
+    /// The last frame, unless `has_last` is false.
+    pub(super) last: &'a mut Image,
+    pub(super) has_last: bool,
+    /// An image that no frame of the history needs.
+    pub(super) target: &'a mut Image,
+    /// The frame whose changes are all in the target. 0: none.
     pub(super) held: u64,
+}
+
+/// Where a frame was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// Into the target.
+    Target,
+    /// Over the last frame, whose old pixels are in the target now.
+    OverLast,
+    /// Nowhere: it equals the last frame, and both images hold it.
+    Nowhere,
 }
 
 impl Ring {
     pub(super) fn new(shape: Shape, count: usize) -> Result<Self> {
         let mut slots = Vec::new();
         for _ in 0..count {
-            try_push(&mut slots, Slot { image: Image::new(shape)?, frame: 0 })?;
+            try_push(&mut slots, Slot { image: Image::new(shape)?, held: 0, newest: 0 })?;
         }
         Ok(Self { slots, ..Self::default() })
     }
 
-    fn next(&self) -> usize {
-        (self.current + 1) % self.slots.len().max(1)
-    }
-
-    /// Where to write the next frame, and the last frame, if there is one.
-    pub(super) fn advance(&mut self) -> Option<(Target<'_>, Option<View<'_>>)> {
-        let places = [self.next(), self.current];
+    /// The images for the next frame. `None`: the ring keeps no pixels.
+    pub(super) fn images(&mut self) -> Option<Images<'_>> {
         let has_last = self.first_frame != 0;
-        let [slot, last] = self.slots.get_disjoint_mut(places).ok()?;
-        let target = Target { image: &mut slot.image, held: slot.frame };
-        Some((target, has_last.then(|| last.image.view())))
+        let [last, target] = self.slots.get_disjoint_mut([self.current, self.free]).ok()?;
+        Some(Images { last: &mut last.image, has_last, target: &mut target.image, held: target.held })
     }
 
-    /// Note that a frame was written. One without changes shares the slot of the frame before it.
-    pub(super) fn finish(&mut self, number: u64, has_changes: bool) {
-        let next = self.next();
-        if let Some(slot) = self.slots.get_mut(next) {
-            slot.frame = number;
-            if has_changes || self.first_frame == 0 {
-                self.current = next;
-            }
-            self.slot_of[number as usize % self.slot_of.len()] = self.current as u8;
-            if self.first_frame == 0 {
-                self.first_frame = number;
-            }
+    /// Note where a frame was written.
+    pub(super) fn finish(&mut self, number: u64, written: Written) {
+        let (last, target) = (self.current, self.free);
+        if self.slots.is_empty() {
+            return;
         }
+        if self.first_frame == 0 {
+            self.first_frame = number;
+        }
+        self.slots[target].held = number;
+        match written {
+            Written::Target => self.current = target,
+            Written::OverLast => {
+                self.slots[target].held = number - 1;
+                self.slots[target].newest = number - 1;
+                let moved = self.slot_of.iter_mut().filter(|slot| usize::from(**slot) == last);
+                moved.for_each(|slot| *slot = target as u8);
+            }
+            Written::Nowhere => (),
+        }
+        self.slots[self.current].held = number;
+        self.slots[self.current].newest = number;
+        self.slot_of[number as usize % self.slot_of.len()] = self.current as u8;
+        let others = (0..self.slots.len()).filter(|&slot| slot != self.current);
+        self.free = others.min_by_key(|&slot| self.slots[slot].newest).unwrap_or(0);
     }
 
     /// The pixels of a frame, which must be the last one or one of the history before it.

@@ -10,11 +10,11 @@ use crate::perception::pixels::{Significant, differing_pixels, first_difference}
 /// A bit for each pixel of a tile.
 type Masks = [u64; TILE_HEIGHT];
 
-/// What is known of each tile.
+/// The state of each tile.
 #[derive(Debug, Default)]
 pub(super) struct Tiles {
     pub(super) grid: Grid,
-    /// Tiles of which a watched pixel differs from the last frame, or may differ.
+    /// Tiles with a watched pixel that differs from the last frame, or may differ.
     pub(super) dirty: Vec<u64>,
     /// Rows of tiles that have a dirty one.
     pub(super) dirty_lines: Vec<u64>,
@@ -107,6 +107,11 @@ impl Tiles {
                 bits::set(&mut self.dirty_lines, row);
             }
         }
+    }
+
+    /// Whether a tile is dirty. Call [`find_dirty_lines`](Self::find_dirty_lines) before.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.dirty_lines.iter().any(|&word| word != 0)
     }
 
     /// Number of dirty tiles that no hint let change, and that are not seen for the first time.

@@ -132,7 +132,7 @@ pub(super) fn differing_words(one: &[u8], other: &[u8], significant: u64) -> u64
     let mask = _mm256_set1_epi64x(significant as i64);
     let mut bits = 0;
     for start in (0..whole).step_by(WIDTH) {
-        // SAFETY: both slices have `whole` bytes, of which 32 are from `start` on.
+        // SAFETY: both slices have `whole` bytes, so 32 from `start` on.
         let differing = unsafe { differing(one, other, start, mask) };
         let equal = _mm256_cmpeq_epi32(differing, _mm256_setzero_si256());
         let unequal = !_mm256_movemask_ps(_mm256_castsi256_ps(equal)) as u8;
@@ -151,12 +151,12 @@ pub(super) fn differing_bytes(one: &[u8], other: &[u8], significant: u64) -> [u6
     let whole = length - length % WIDTH;
     let mut bits = super::plain::differing_bytes(&one[whole..length], &other[whole..length], significant);
     bits.rotate_right(whole / 64);
-    if whole % 64 != 0 {
+    if !whole.is_multiple_of(64) {
         bits[whole / 64] <<= whole % 64;
     }
     let mask = _mm256_set1_epi64x(significant as i64);
     for start in (0..whole).step_by(WIDTH) {
-        // SAFETY: both slices have `whole` bytes, of which 32 are from `start` on.
+        // SAFETY: both slices have `whole` bytes, so 32 from `start` on.
         let differing = unsafe { differing(one, other, start, mask) };
         let equal = _mm256_cmpeq_epi8(differing, _mm256_setzero_si256());
         bits[start / 64] |= u64::from(!_mm256_movemask_epi8(equal) as u32) << (start % 64);
