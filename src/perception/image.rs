@@ -287,7 +287,7 @@ impl<'a> ViewMut<'a> {
         self.pixels
     }
 
-    /// The second plane, from its first pixel on. Empty if there is none.
+    /// The second plane, from its first pixel on. Empty without one.
     pub fn chroma(&mut self) -> &mut [u8] {
         self.chroma
     }
