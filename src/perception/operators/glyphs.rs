@@ -27,9 +27,24 @@ pub enum Align {
     Right,
 }
 
+/// When a glyph fits. Only pixels that the mask marks are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fit {
+    /// The mean difference of a channel is at most `limit`. 0: the glyph must be exact.
+    Difference {
+        /// The greatest mean difference, in levels.
+        limit: u8,
+    },
+    /// The correlation of the pixels with the glyph is at least `percent`, each channel without its mean. Ignores a tint
+    /// over the whole picture and lower contrast, so it suits games that flash and lossy video. 60 to 80 are useful.
+    Correlation {
+        /// The least correlation, 1 to 100. A glyph with a single colour never fits.
+        percent: u8,
+    },
+}
+
 /// How to read a number. The input is the region with the text, whose glyphs begin at the top row. Reading starts at an
-/// edge and ends at the first place where no glyph fits. The glyph with the least mean difference is taken; the first
-/// one, if two are equal.
+/// edge and ends at the first place where no glyph fits. The best glyph is taken; the first one, if two are equal.
 #[derive(Debug)]
 pub struct Glyphs {
     /// The glyphs, 1 to 64.
@@ -42,8 +57,8 @@ pub struct Glyphs {
     pub spacing: u32,
     /// Most digits to read: 1 to 18.
     pub max_digits: u32,
-    /// The greatest mean difference of a channel at which a glyph fits. 0: it must be exact. Lossy video needs 20 to 60.
-    pub limit: u8,
+    /// When a glyph fits.
+    pub fit: Fit,
 }
 
 const MOST_GLYPHS: usize = 64;
@@ -60,6 +75,9 @@ impl Glyphs {
         if self.max_digits == 0 || self.max_digits > MOST_DIGITS {
             let most = self.max_digits;
             return Err(error!(InvalidArgument, "invalid max_digits {most}: must be from 1 to {MOST_DIGITS}"));
+        }
+        if let Fit::Correlation { percent: percent @ (0 | 101..) } = self.fit {
+            return Err(error!(InvalidArgument, "invalid correlation of {percent} %: must be from 1 to 100"));
         }
         for (index, Glyph { digit, image, mask }) in self.glyphs.iter().enumerate() {
             let Shape { format, width, height } = image.shape();
@@ -120,9 +138,12 @@ struct Prepared {
     mask: Vec<u8>,
     /// Bytes that are compared.
     count: u64,
+    /// The sums of each channel, and their deviation from the mean: see [`Sums::spread`].
+    sums: [i64; 3],
+    spread: i64,
 }
 
-/// The glyphs as they are compared, and room for the pixels of the region.
+/// The prepared glyphs, and room for the pixels of the region.
 #[derive(Debug)]
 pub struct Reading {
     glyphs: Vec<Prepared>,
@@ -147,7 +168,19 @@ impl Reading {
                 }
             };
             let count = mask.iter().filter(|byte| **byte != 0).count() as u64;
-            glyphs.push(Prepared { digit: *digit, width, row_size: width * channels, pixels, mask, count });
+            let mut all = Sums::default();
+            all.add(&pixels, &pixels, &mask, channels);
+            let (sums, spread) = (all.pixels, all.spread(count as i64 / channels as i64));
+            glyphs.push(Prepared {
+                digit: *digit,
+                width,
+                row_size: width * channels,
+                pixels,
+                mask,
+                count,
+                sums,
+                spread,
+            });
         }
         let height = parameters.glyphs.iter().map(|glyph| glyph.image.shape().height).max().unwrap_or(0);
         let width = input.width as usize;
@@ -165,44 +198,88 @@ impl Reading {
             rows::compared(input, parameters.compare, 0, y, row);
         }
         let mut operations = (self.pixels.len() / self.channels) as u64;
-        let (mut number, mut digits, mut worst, mut power) = (0, 0, 0, 1);
+        let (mut number, mut digits, mut worst, mut power) = (0, 0, 0f64, 1);
         let mut passed = 0;
+        let (limit, unit) = match parameters.fit {
+            Fit::Difference { limit } => (f64::from(limit), 256.0),
+            Fit::Correlation { percent } => (1.0 - f64::from(percent) / 100.0, 1000.0),
+        };
         while digits < parameters.max_digits {
-            let Some((glyph, distance)) = self.best(parameters.align, passed, &mut operations) else { break };
-            if distance > u64::from(parameters.limit) * glyph.count {
+            let Some((glyph, error)) = self.best(parameters, passed, &mut operations) else { break };
+            if error > limit {
                 break;
             }
             let digit = i64::from(glyph.digit);
             number = if parameters.align == Align::Left { number * 10 + digit } else { number + digit * power };
             power *= 10;
             digits += 1;
-            worst = worst.max(distance * 256 / glyph.count);
+            worst = worst.max(error);
             passed += glyph.width + parameters.spacing as usize;
         }
-        *value = if digits == 0 { [-1i64 as u64, 0] } else { [number as u64, u64::from(digits) | worst << 32] };
+        let quality = u64::from(digits) | ((worst * unit) as u64) << 32;
+        *value = if digits == 0 { [-1i64 as u64, 0] } else { [number as u64, quality] };
         operations
     }
 
-    /// The glyph with the least mean difference behind the columns that are read, and the sum of its differences.
-    fn best(&self, align: Align, passed: usize, operations: &mut u64) -> Option<(&Prepared, u64)> {
-        let mut best: Option<(&Prepared, u64)> = None;
+    /// The best glyph behind the columns that are read, and its error: the mean difference, or what the correlation
+    /// lacks.
+    fn best(&self, parameters: &Glyphs, passed: usize, operations: &mut u64) -> Option<(&Prepared, f64)> {
+        let mut best: Option<(&Prepared, f64)> = None;
         for glyph in &self.glyphs {
             let Some(rest) = self.width.checked_sub(passed + glyph.width) else { continue };
-            let x = if align == Align::Left { passed } else { rest };
+            let x = if parameters.align == Align::Left { passed } else { rest };
             let rows = self.pixels.chunks_exact(self.width * self.channels);
             let pairs = glyph.pixels.chunks_exact(glyph.row_size).zip(glyph.mask.chunks_exact(glyph.row_size));
-            let distance = rows
-                .zip(pairs)
-                .map(|(row, (pixels, mask))| {
-                    u64::from(kernels::masked_differences(&row[x * self.channels..], pixels, mask))
-                })
-                .sum();
+            let rows = rows.map(|row| &row[x * self.channels..][..glyph.row_size]).zip(pairs);
+            let error = if let Fit::Difference { .. } = parameters.fit {
+                let distances = rows.map(|(row, (pixels, mask))| kernels::masked_differences(row, pixels, mask));
+                distances.map(u64::from).sum::<u64>() as f64 / glyph.count as f64
+            } else {
+                let mut sums = Sums::default();
+                rows.for_each(|(row, (pixels, mask))| sums.add(row, pixels, mask, self.channels));
+                1.0 - sums.correlation(glyph, self.channels)
+            };
             *operations += glyph.count;
-            // Both counts are below 2^18, both distances below 2^26.
-            if best.is_none_or(|(other, least)| distance * other.count < least * glyph.count) {
-                best = Some((glyph, distance));
+            if best.is_none_or(|(_, least)| error < least) {
+                best = Some((glyph, error));
             }
         }
         best
+    }
+}
+
+/// Sums over the masked pixels of a place, for each channel.
+#[derive(Default)]
+struct Sums {
+    pixels: [i64; 3],
+    squares: i64,
+    products: i64,
+}
+
+impl Sums {
+    fn add(&mut self, pixels: &[u8], glyph: &[u8], mask: &[u8], channels: usize) {
+        for channel in 0..channels {
+            let bytes = pixels.iter().zip(glyph).zip(mask).skip(channel).step_by(channels);
+            for ((pixel, glyph), mask) in bytes {
+                if *mask != 0 {
+                    let (pixel, glyph) = (i64::from(*pixel), i64::from(*glyph));
+                    self.pixels[channel] += pixel;
+                    self.squares += pixel * pixel;
+                    self.products += pixel * glyph;
+                }
+            }
+        }
+    }
+
+    /// The sum of the squared deviations from the mean of each channel, times the number of pixels. Below 2^50.
+    fn spread(&self, count: i64) -> i64 {
+        count * self.squares - self.pixels.iter().map(|sum| sum * sum).sum::<i64>()
+    }
+
+    fn correlation(&self, glyph: &Prepared, channels: usize) -> f64 {
+        let count = glyph.count as i64 / channels as i64;
+        let common: i64 = self.pixels.iter().zip(glyph.sums).map(|(one, other)| one * other).sum();
+        let both = self.spread(count) as f64 * glyph.spread as f64;
+        if both > 0.0 { (count * self.products - common) as f64 / both.sqrt() } else { 0.0 }
     }
 }

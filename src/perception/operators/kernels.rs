@@ -8,6 +8,7 @@ macro_rules! kernels {
     ($($(#[$meta:meta])* pub fn $name:ident($($argument:ident: $type:ty),+ $(,)?) $(-> $result:ty)? $body:block)+) => {
         $(
             $(#[$meta])*
+            #[inline(never)]
             pub fn $name($($argument: $type),+) $(-> $result)? {
                 #[cfg(target_arch = "x86_64")]
                 if std::arch::is_x86_feature_detected!("avx2") {
@@ -38,9 +39,6 @@ macro_rules! kernels {
     };
 }
 
-/// Positions of a block of the template search.
-pub const POSITIONS: usize = 64;
-
 kernels! {
     /// `(sum of three weighted bytes + 128) / 256` of pixels of 4 bytes.
     pub fn weigh_4(pixels: &[u8], weights: &[u32; 3], out: &mut [u8]) {
@@ -48,7 +46,7 @@ kernels! {
         for (out, pixel) in out.iter_mut().zip(pixels.as_chunks::<4>().0) {
             let bits = u32::from_le_bytes(*pixel);
             let sum = (bits & 255) * first + (bits >> 8 & 255) * second + (bits >> 16 & 255) * third;
-            *out = (sum + 128 >> 8) as u8;
+            *out = ((sum + 128) >> 8) as u8;
         }
     }
 
@@ -56,7 +54,7 @@ kernels! {
     pub fn weigh_3(pixels: &[u8], weights: &[u32; 3], out: &mut [u8]) {
         for (out, pixel) in out.iter_mut().zip(pixels.as_chunks::<3>().0) {
             let sum: u32 = (0..3).map(|i| u32::from(pixel[i]) * weights[i]).sum();
-            *out = (sum + 128 >> 8) as u8;
+            *out = ((sum + 128) >> 8) as u8;
         }
     }
 
@@ -133,39 +131,9 @@ kernels! {
         parts(count, sums, out);
     }
 
-    /// For each position of a block: the sum of the squared differences of the sums at some distances and of those of
-    /// the template.
-    pub fn bounds(sums: &[i16], cells: &[(u32, i16)], out: &mut [u32; 64]) {
-        for (part, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-            let mut totals = [0u32; 32];
-            for (distance, target) in cells {
-                let sums: &[i16; 32] = sums[*distance as usize + part * 32..].first_chunk().expect("a whole block");
-                for (total, sum) in totals.iter_mut().zip(sums) {
-                    let difference = i32::from(sum.wrapping_sub(*target));
-                    *total = total.wrapping_add((difference * difference) as u32);
-                }
-            }
-            *out = totals;
-        }
-    }
-
-    /// The sum of squared differences of a template and the part of a plane that begins at `start`. Ends early above
-    /// `limit`.
-    pub fn squared_differences(plane: &[u8], start: usize, stride: usize, template: &[u8], row_size: usize, limit: u64) -> u64 {
-        let mut total = 0;
-        for (row, template) in template.chunks_exact(row_size).enumerate() {
-            let pixels = &plane[start + row * stride..][..row_size];
-            let mut sum = 0u32;
-            for (pixel, wanted) in pixels.iter().zip(template) {
-                let difference = i32::from(i16::from(*pixel) - i16::from(*wanted));
-                sum += (difference * difference) as u32;
-            }
-            total += u64::from(sum);
-            if total > limit {
-                break;
-            }
-        }
-        total
+    /// The least number.
+    pub fn least(numbers: &[u32]) -> u32 {
+        numbers.iter().fold(u32::MAX, |least, number| least.min(*number))
     }
 
     /// The sum of the differences of masked bytes.

@@ -15,12 +15,15 @@
 //! | `reach` | [`Reach`]: which output pixels depend on which input pixels |
 //! | `rows` | rows of pixels as brightness, channels or colours |
 //! | `kernels` | the loops over bytes, compiled for every processor and for AVX2 |
+//! | `distances` | the two loops of the template search, plain and with AVX2 |
 //! | `local` | crop, gray, threshold, difference, downscale |
 //! | `windows` | box mean, erosion, dilation |
 //! | `tally` | histogram, mean, count of pixels that are not zero |
 //! | `template` | the best match of a template, by successive elimination |
 //! | `glyphs` | numbers, read by comparing glyphs |
 
+#[allow(unsafe_code, reason = "calls AVX2 intrinsics after checking the processor")]
+mod distances;
 mod glyphs;
 #[allow(unsafe_code, reason = "calls code for AVX2 after checking the processor")]
 mod kernels;
@@ -38,7 +41,7 @@ use crate::executor::Executor;
 
 use super::image::{Format, Image, Rect, Shape, View, ViewMut, check_shape};
 
-pub use glyphs::{Align, Glyph, Glyphs};
+pub use glyphs::{Align, Fit, Glyph, Glyphs};
 pub use reach::Reach;
 pub use rows::{Channel, Compare};
 pub use template::Template;
@@ -74,7 +77,7 @@ pub enum Operator {
         level: Option<u8>,
     },
     /// Each pixel is the mean of `factor` times `factor` pixels: `(sum + count / 2) / count`, rounded down. Columns and
-    /// rows that remain at the right and at the bottom are left out.
+    /// rows that do not fill a square are ignored. They are at the right and at the bottom.
     Downscale {
         /// From 1 to [`MAX_FACTOR`].
         factor: u32,
@@ -302,7 +305,7 @@ impl Operator {
     /// |---|---|---|
     /// | mean, count, histogram | the number, as the bits of an `f64` | 0 |
     /// | template | x in the low half, y in the high half; all ones: not found | sum of squared differences; all ones: not found |
-    /// | glyphs | the number, as `i64`; -1: nothing was read | digits in the low half, largest distance in 1/256 of a level in the high half |
+    /// | glyphs | the number, as `i64`; -1: nothing was read | digits in the low half; in the high half the largest mean difference in 1/256 of a level, or 1000 less the least correlation in 1/1000 |
     pub fn measure(
         &self,
         state: &mut State,

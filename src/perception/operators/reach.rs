@@ -18,7 +18,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// The output pixels that depend on a pixel in `dirty`. Empty if there are none.
+    /// The output pixels that depend on a pixel in `dirty`. May be empty.
     pub fn affected(&self, dirty: Rect, output: Shape) -> Rect {
         if dirty.is_empty() {
             return Rect::default();

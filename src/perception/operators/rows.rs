@@ -98,7 +98,8 @@ pub fn channel(view: &View<'_>, channel: Channel, x: u32, y: u32, out: &mut [u8]
         Format::Rgb565 => {
             for (out, pixel) in out.iter_mut().zip(pixels.chunks_exact(2)) {
                 let parts = widened(pixel);
-                *out = ((0..3).map(|i| weights[i] * u32::from(parts[i])).sum::<u32>() + 128 >> 8) as u8;
+                let sum: u32 = (0..3).map(|i| u32::from(parts[i]) * weights[i]).sum();
+                *out = ((sum + 128) >> 8) as u8;
             }
         }
         Format::Bgr8 | Format::Rgb8 => kernels::weigh_3(pixels, &weights, out),
@@ -106,7 +107,7 @@ pub fn channel(view: &View<'_>, channel: Channel, x: u32, y: u32, out: &mut [u8]
     }
 }
 
-/// The pixels from `x` on in row `y`, as they are compared. `out` is a whole number of pixels.
+/// The pixels from `x` on in row `y`, in the form to compare. `out` is a whole number of pixels.
 pub fn compared(view: &View<'_>, compare: Compare, x: u32, y: u32, out: &mut [u8]) {
     let format = view.shape().format;
     if compare.channels(format) == 1 {

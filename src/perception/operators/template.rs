@@ -18,9 +18,9 @@ use crate::base::{Result, error, try_filled};
 use crate::executor::{Executor, Priority};
 use crate::perception::image::{Format, Image, Rect, Shape, View};
 
-use super::kernels::{self, POSITIONS};
-use super::packed;
+use super::distances::{self, POSITIONS};
 use super::rows::{self, Compare};
+use super::{kernels, packed};
 
 /// A small image to find.
 #[derive(Debug)]
@@ -327,7 +327,7 @@ impl Search {
         let (y, x) = (index / self.row_blocks, index % self.row_blocks * POSITIONS);
         let count = POSITIONS.min(self.positions[0] - x);
         let mut bounds = [0; POSITIONS];
-        kernels::bounds(&self.sums[y * self.sums_stride + x..], &self.cells, &mut bounds);
+        distances::bounds(&self.sums[y * self.sums_stride + x..], &self.cells, &mut bounds);
         let area = (self.cell * self.cell * self.channels) as u64;
         let (mut low, mut known) = (u64::MAX, Match { score: u64::MAX, y: y as u32, x: UNKNOWN });
         for (x, bound) in (x..).zip(&bounds[..count]) {
@@ -339,7 +339,7 @@ impl Search {
             self.evaluated += 1;
             let start = y * self.stride + x * self.channels;
             let (template, size) = (&self.template, self.row_size);
-            let score = kernels::squared_differences(&self.plane, start, self.stride, template, size, best.score);
+            let score = distances::squared(&self.plane, start, self.stride, template, size, best.score);
             if score > best.score {
                 low = low.min(score);
                 continue;
@@ -356,9 +356,8 @@ impl Search {
 /// The lower bound of the scores of a block of `count` positions. A cell has `area` numbers.
 fn bound(sums: &[i16], cells: &[(u32, i16)], count: usize, area: u64) -> Block {
     let mut bounds = [0; POSITIONS];
-    kernels::bounds(sums, cells, &mut bounds);
-    let low = bounds[..count].iter().copied().min().unwrap_or(0);
-    Block { low: u64::from(low).div_ceil(area), at: UNKNOWN }
+    distances::bounds(sums, cells, &mut bounds);
+    Block { low: u64::from(kernels::least(&bounds[..count])).div_ceil(area), at: UNKNOWN }
 }
 
 /// Sums of the cells that begin in some columns of the plane's first rows: a row of sums for each row of `sums`.

@@ -98,7 +98,7 @@ pub fn mean(input: &View<'_>, radius: u32, output: &mut ViewMut<'_>, area: Rect)
                     out[channel..].iter_mut().step_by(strip.size).zip(columns).zip(entering)
                 {
                     sum += u64::from(*entering);
-                    *out = ((sum + count / 2) * reciprocal >> 40) as u8;
+                    *out = (((sum + count / 2) * reciprocal) >> 40) as u8;
                     sum -= u64::from(*leaving);
                 }
             }

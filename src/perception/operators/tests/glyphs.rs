@@ -55,7 +55,8 @@ fn numbers_are_read_from_either_edge() {
             passed += width + spacing;
         }
         let count = digits.len() as u64;
-        let operator = Operator::Glyphs(Glyphs { glyphs, compare, align, spacing, max_digits: 5, limit: 0 });
+        let fit = [Fit::Difference { limit: 0 }, Fit::Correlation { percent: 100 }][dice.below(2) as usize];
+        let operator = Operator::Glyphs(Glyphs { glyphs, compare, align, spacing, max_digits: 5, fit });
         let mut state = operator.state(&[shape]).unwrap();
         let mut value = [0; 2];
         operator.measure(&mut state, &[image.view()], None, &Executor::inline(), None, &mut value);
@@ -72,8 +73,14 @@ fn noise_is_tolerated_up_to_the_limit() {
     draw(&mut image, &glyphs[7], 0);
     let mut view = image.view_mut();
     (0..8).for_each(|y| view.row(y).iter_mut().for_each(|pixel| *pixel ^= 4));
-    let mut parameters =
-        Glyphs { glyphs, compare: Compare::Luma, align: Align::Left, spacing: 0, max_digits: 1, limit: 4 };
+    let mut parameters = Glyphs {
+        glyphs,
+        compare: Compare::Luma,
+        align: Align::Left,
+        spacing: 0,
+        max_digits: 1,
+        fit: Fit::Difference { limit: 4 },
+    };
     let read = |parameters: Glyphs| {
         let operator = Operator::Glyphs(parameters);
         let mut state = operator.state(&[shape]).unwrap();
@@ -84,7 +91,31 @@ fn noise_is_tolerated_up_to_the_limit() {
     };
     let value;
     (value, parameters) = read(parameters);
-    assert_eq!(value, [7, 1 | 4 * 256 << 32]);
-    parameters.limit = 3;
+    assert_eq!(value, [7, 1 | (4 * 256) << 32]);
+    parameters.fit = Fit::Difference { limit: 3 };
     assert_eq!(read(parameters).0, [u64::MAX, 0]);
+}
+
+#[test]
+fn tint_does_not_change_the_correlation() {
+    let mut dice = Dice(43);
+    let glyphs = font(&mut dice, Format::Rgb8);
+    let mut image = Image::new(Shape::new(Format::Rgb8, 8, 8)).unwrap();
+    draw(&mut image, &glyphs[4], 0);
+    let mut view = image.view_mut();
+    for y in 0..8 {
+        for pixel in view.row(y).as_chunks_mut::<3>().0 {
+            for (byte, tint) in pixel.iter_mut().zip([120, 60, 0]) {
+                *byte = tint + *byte / 4;
+            }
+        }
+    }
+    let fit = Fit::Correlation { percent: 95 };
+    let (align, compare) = (Align::Left, Compare::Color);
+    let operator = Operator::Glyphs(Glyphs { glyphs, compare, align, spacing: 0, max_digits: 1, fit });
+    let mut state = operator.state(&[image.shape()]).unwrap();
+    let mut value = [0; 2];
+    operator.measure(&mut state, &[image.view()], None, &Executor::inline(), None, &mut value);
+    assert_eq!((value[0], value[1] & 0xffff_ffff), (4, 1));
+    assert!(value[1] >> 32 < 50);
 }

@@ -167,15 +167,16 @@ fn code_for_every_processor_equals_the_code_that_runs() {
     for _ in 0..50 {
         let sums: Vec<i16> = (0..300).map(|_| dice.below(16321) as i16).collect();
         let cells: Vec<(u32, i16)> = (0..16).map(|_| (dice.below(200), dice.below(16321) as i16)).collect();
+        let cells = &cells[..dice.from(1, 16) as usize];
         let (mut bounds, mut expected) = ([0; 64], [0; 64]);
-        kernels::bounds(&sums, &cells, &mut bounds);
-        plain::bounds(&sums, &cells, &mut expected);
+        distances::bounds(&sums, cells, &mut bounds);
+        distances::plain_bounds(&sums, cells, &mut expected);
         assert_eq!(bounds, expected);
-        let pixels: Vec<u8> = (0..40 * 40).map(|_| dice.roll() as u8).collect();
-        let template: Vec<u8> = (0..20 * 30).map(|_| dice.roll() as u8).collect();
-        let limit = dice.roll() % 10_000_000;
-        let score = kernels::squared_differences(&pixels, 45, 40, &template, 30, limit);
-        assert_eq!(score, plain::squared_differences(&pixels, 45, 40, &template, 30, limit));
+        let pixels: Vec<u8> = (0..100 * 4).map(|_| dice.roll() as u8).collect();
+        let width = dice.from(1, 100) as usize;
+        let template: Vec<u8> = (0..width * 3).map(|_| dice.roll() as u8).collect();
+        let score = distances::squared(&pixels, 0, 100, &template, width, u64::MAX);
+        assert_eq!(score, u64::from(distances::plain_squared_rows(&pixels, 100, &template, width)));
     }
 }
 

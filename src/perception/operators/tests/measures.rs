@@ -92,7 +92,7 @@ fn measure_allocates_no_memory() {
             align: Align::Right,
             spacing: 1,
             max_digits: 4,
-            limit: 255,
+            fit: Fit::Difference { limit: 255 },
         }),
     ];
     for operator in &operators {

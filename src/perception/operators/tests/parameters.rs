@@ -18,7 +18,7 @@ fn template(width: u32, height: u32) -> Template {
 fn glyphs() -> Glyphs {
     let glyph = Glyph { digit: 1, image: Image::new(gray(3, 5)).unwrap(), mask: None };
     let (align, compare) = (Align::Left, Compare::Luma);
-    Glyphs { glyphs: vec![glyph], compare, align, spacing: 0, max_digits: 3, limit: 0 }
+    Glyphs { glyphs: vec![glyph], compare, align, spacing: 0, max_digits: 3, fit: Fit::Difference { limit: 0 } }
 }
 
 #[test]
@@ -34,6 +34,8 @@ fn parameters_out_of_range_are_refused() {
         (Operator::Template(template(1025, 1)), "1025 x 1"),
         (Operator::Glyphs(Glyphs { glyphs: Vec::new(), ..glyphs() }), "0 glyphs"),
         (Operator::Glyphs(Glyphs { max_digits: 19, ..glyphs() }), "max_digits 19"),
+        (Operator::Glyphs(Glyphs { fit: Fit::Correlation { percent: 0 }, ..glyphs() }), "0 %"),
+        (Operator::Glyphs(Glyphs { fit: Fit::Correlation { percent: 101 }, ..glyphs() }), "101 %"),
     ];
     for (operator, word) in &invalid {
         let (code, message) = refused(operator.check());

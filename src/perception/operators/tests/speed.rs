@@ -65,4 +65,46 @@ fn template_search_in_a_large_frame_is_timed() {
         operator.measure(&mut state, &[image.view()], Some(&[]), &executor, None, &mut value);
     });
     println!("unchanged: {:.1} ns", same * 1e6);
+    let mut view = image.view_mut();
+    (y as u32..y as u32 + 32)
+        .for_each(|y| view.row(y)[x as usize..x as usize + 32].iter_mut().for_each(|byte| *byte ^= 64));
+    let start = Instant::now();
+    let area = Rect::new(x as u32, y as u32, 32, 32);
+    operator.measure(&mut state, &[image.view()], Some(&[area]), &executor, None, &mut value);
+    let ms = start.elapsed().as_secs_f64() * 1e3;
+    println!("best match removed: {ms:.2} ms, {} positions compared", state.evaluated_positions());
+}
+
+#[test]
+fn loops_of_the_template_search_are_timed() {
+    if std::env::var_os("HOB_SEARCH").is_none() {
+        return skip("HOB_SEARCH names no folder with a frame");
+    }
+    let mut dice = Dice(52);
+    let pixels: Vec<u8> = (0..2000 * 40).map(|_| dice.roll() as u8).collect();
+    let sums: Vec<i16> = (0..2000 * 40).map(|_| dice.below(16321) as i16).collect();
+    let cells: Vec<(u32, i16)> = (0..16).map(|i| (i / 4 * 16000 + i % 4 * 8, dice.below(16321) as i16)).collect();
+    let mut total = 0;
+    let squared = median(|_| {
+        (0..1000).for_each(|x| total += distances::squared(&pixels, x, 2000, &pixels[..1024], 32, u64::MAX));
+    });
+    let plain = median(|_| {
+        (0..1000)
+            .for_each(|x| total += u64::from(distances::plain_squared_rows(&pixels[x..], 2000, &pixels[..1024], 32)));
+    });
+    println!("1024 differences: {squared:.4} us, plain {plain:.4} us");
+    let mut bounds = [0; 64];
+    let quick = median(|_| {
+        (0..1000).for_each(|x| {
+            distances::bounds(&sums[x..], &cells, &mut bounds);
+            total += u64::from(bounds[63]);
+        });
+    });
+    let plain = median(|_| {
+        (0..1000).for_each(|x| {
+            distances::plain_bounds(&sums[x..], &cells, &mut bounds);
+            total += u64::from(bounds[63]);
+        });
+    });
+    println!("64 bounds of 16 cells: {quick:.4} us, plain {plain:.4} us ({total})");
 }
