@@ -40,8 +40,6 @@ const MAX_TEMPLATE_SIDE: u32 = 1024;
 const BAND: usize = 32;
 /// Columns of sums on the stack.
 const COLUMNS: usize = 512;
-/// Blocks with the lowest bounds that are compared before all others, so that there is a good score to eliminate by.
-const SEEDS: usize = 4;
 /// The position of a block that has only a bound.
 const UNKNOWN: u32 = u32::MAX;
 /// The position of a block whose bound is out of date.
@@ -300,30 +298,37 @@ impl Search {
     fn search(&mut self, limit: u64) {
         let none = Match { score: limit, y: u32::MAX, x: u32::MAX };
         let mut best = self.best.unwrap_or(none);
-        for _ in 0..SEEDS {
-            let open =
-                self.blocks.iter().enumerate().filter(|(_, block)| block.at == UNKNOWN && block.low < best.score);
-            let Some((index, _)) = open.min_by_key(|(_, block)| block.low) else { break };
-            self.evaluate(index, &mut best);
-        }
-        for index in 0..self.blocks.len() {
-            let block = self.blocks[index];
-            if block.low > best.score {
-                continue;
+        let least = |blocks: &[Block], above: u64| {
+            let open = blocks.iter().filter(|block| block.at == UNKNOWN && block.low >= above);
+            open.map(|block| block.low).min().unwrap_or(u64::MAX)
+        };
+        // Low bounds first, because they lead to a low score.
+        let mut low = least(&self.blocks, 0);
+        loop {
+            let most = low.saturating_mul(2).saturating_add(1);
+            for index in 0..self.blocks.len() {
+                let block = self.blocks[index];
+                if block.low > best.score.min(most) {
+                    continue;
+                }
+                let y = (index / self.row_blocks) as u32;
+                let first = Match { score: block.low, y, x: (index % self.row_blocks * POSITIONS) as u32 };
+                if block.at != UNKNOWN {
+                    best = best.min(Match { x: block.at, ..first });
+                } else if first < best {
+                    self.evaluate(index, most, &mut best);
+                }
             }
-            let y = (index / self.row_blocks) as u32;
-            let first = Match { score: block.low, y, x: (index % self.row_blocks * POSITIONS) as u32 };
-            if block.at != UNKNOWN {
-                best = best.min(Match { x: block.at, ..first });
-            } else if first < best {
-                self.evaluate(index, &mut best);
+            if most >= best.score {
+                break;
             }
+            low = least(&self.blocks, most);
         }
         self.best = (best != none).then_some(best);
     }
 
-    /// Compare the positions of a block that may be better than `best`.
-    fn evaluate(&mut self, index: usize, best: &mut Match) {
+    /// Compare the positions of a block that may be better than `best`, and whose bounds are at most `most`.
+    fn evaluate(&mut self, index: usize, most: u64, best: &mut Match) {
         let (y, x) = (index / self.row_blocks, index % self.row_blocks * POSITIONS);
         let count = POSITIONS.min(self.positions[0] - x);
         let mut bounds = [0; POSITIONS];
@@ -332,7 +337,7 @@ impl Search {
         let (mut low, mut known) = (u64::MAX, Match { score: u64::MAX, y: y as u32, x: UNKNOWN });
         for (x, bound) in (x..).zip(&bounds[..count]) {
             let bound = u64::from(*bound).div_ceil(area);
-            if bound > best.score {
+            if bound > best.score.min(most) {
                 low = low.min(bound);
                 continue;
             }
