@@ -10,7 +10,7 @@ use crate::ffi::base::array::Array;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::text::hob_str;
 use crate::perception::image::{Format, Rect, Shape};
-use crate::perception::operators::{Align, Channel, Compare, Glyph, Glyphs, Operator, Template};
+use crate::perception::operators::{Align, Channel, Compare, Fit, Glyph, Glyphs, Operator, Template};
 use crate::perception::{Action, Traits};
 
 // == Experimental: Built-in cognitions ==
@@ -232,7 +232,7 @@ impl hob_operator_desc {
                 align: if has(HOB_OPERATOR_RIGHT) { Align::Right } else { Align::Left },
                 spacing: self.spacing,
                 max_digits: if self.max_digits == 0 { 18 } else { self.max_digits },
-                limit: byte("hob_operator_desc.tolerance", self.tolerance)?,
+                fit: Fit::Difference { limit: byte("hob_operator_desc.tolerance", self.tolerance)? },
             }),
             _ => Operator::Crop { area: WHOLE },
         })
