@@ -41,7 +41,7 @@ fn cut(dice: &mut Dice, image: &Image, area: Rect, noise: u32) -> Image {
 fn search_equals_brute_force_after_every_change() {
     let mut dice = Dice(31);
     let pool = Executor::new(Options { helpers: Helpers::Pool(2), ..Options::default() }).unwrap();
-    for round in 0..scaled(160) {
+    for round in 0..scaled(60) {
         let (format, compare) = [
             (Format::Gray8, Compare::Luma),
             (Format::Gray8, Compare::Color),
