@@ -134,7 +134,7 @@ macro_rules! aspects {
     };
 }
 
-aspects!(base balance executor knapsack profile goblin fingerprint program_cache pipeline graph callbacks hooks bad_input struct_size threads panic float memory unload hpp);
+aspects!(base balance executor knapsack profile goblin fingerprint program_cache pipeline graph perception callbacks hooks bad_input struct_size threads panic float memory unload hpp);
 
 /// All sources of the harness, without their comments.
 fn harness_code() -> String {

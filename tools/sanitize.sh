@@ -41,7 +41,7 @@ need() {
 library() {
     into=$1
     shift
-    cargo build --locked --lib --profile harness --features host-allocator,fault-injection,executor,program_cache,pipeline,graph --target-dir "$out/$into" "$@"
+    cargo build --locked --lib --profile harness --features host-allocator,fault-injection,executor,program_cache,pipeline,graph,perception --target-dir "$out/$into" "$@"
 }
 
 # Compiles, links and runs the programs of cpp_tests/api with the static library in folder $1, flags $2, as $3. $4 is

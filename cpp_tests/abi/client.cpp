@@ -188,6 +188,7 @@ int main() {
     drive_program_cache();
     drive_pipeline();
     drive_graph();
+    drive_perception();
     clear_hooks();
     CHECK(hooks.allocations == 0 && hooks.zones > 0 && hooks.now > 0);
     std::puts("every room works");

@@ -68,5 +68,6 @@ void drive_goblin();
 void drive_program_cache();
 void drive_pipeline();
 void drive_graph();
+void drive_perception();
 
 }  // namespace abi

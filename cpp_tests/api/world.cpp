@@ -124,6 +124,7 @@ World::World(const std::string& directory) : directory_(directory) {
     manager_ = static_cast<hob_program_manager*>(make(Of<hob_program_manager>()));
     pipelines_ = static_cast<hob_pipeline_library*>(make(Of<hob_pipeline_library>()));
     graph_ = static_cast<hob_graph*>(make(Of<hob_graph>()));
+    eye_ = static_cast<hob_perception*>(make(Of<hob_perception>()));
     hob_goblin_desc bare = HOB_GOBLIN_DESC_INIT;
     fill(bare);
     MUST_OK(hob_goblin_create(&bare, &fresh_goblin_));
@@ -132,6 +133,7 @@ World::World(const std::string& directory) : directory_(directory) {
 }
 
 World::~World() {
+    hob_perception_destroy(eye_);
     hob_graph_destroy(baked_);
     hob_graph_destroy(graph_);
     hob_pipeline_library_destroy(pipelines_);
@@ -194,6 +196,81 @@ void World::make_children() {
     MUST_OK(hob_graph_connect(graph_, nodes_[0], 1, nodes_[1], 1));
     MUST_OK(hob_graph_evaluate(graph_, nullptr, nullptr, nullptr));
     MUST_OK(hob_graph_bake(graph_, nullptr, 0, 0, &baked_));
+    make_perception();
+}
+
+/// Sums bytes of its region.
+static hob_result perceive(void*, hob_cognition_call* call) {
+    const auto* const pixels = static_cast<const unsigned char*>(call->inputs[0].pixels);
+    if (pixels != nullptr) call->value.number = pixels[0];
+    return HOB_RESULT_OK;
+}
+
+void World::fill(hob_cognition_desc& desc) {
+    desc.perceive = &perceive;
+    desc.flags = HOB_COGNITION_PURE;
+}
+
+/// Room for any image whose sides and stride World::most allows.
+static unsigned char canvas[64 * 64 * 4 + 64];
+
+void World::fill(hob_frame& frame) {
+    frame.pixels = frame.chroma = canvas;
+    frame.width = frame.height = 32;
+}
+
+void World::fill(hob_image& image) {
+    image.pixels = image.chroma = canvas;
+    image.width = image.height = 8;
+}
+
+void World::fill(hob_perception_pipeline_desc& desc) {
+    static thread_local hob_perception_step step;
+    step = {cognition_, {1, 1, 4, 4}, nullptr, 0, 0, 0};
+    desc.steps = &step;
+    desc.step_stride = sizeof step;
+    desc.step_count = 1;
+}
+
+void World::make_perception() {
+    hob_cognition_desc cognition = HOB_COGNITION_DESC_INIT;
+    fill(cognition);
+    MUST_OK(hob_perception_add_cognition(eye_, &cognition, &cognition_));
+    hob_perception_pipeline_desc pipeline = HOB_PERCEPTION_PIPELINE_DESC_INIT;
+    fill(pipeline);
+    MUST_OK(hob_perception_add_pipeline(eye_, &pipeline, &eye_pipeline_));
+    hob_operator_desc operation = HOB_OPERATOR_DESC_INIT;
+    hob_cognition_id crop = {0, 0};
+    MUST_OK(hob_perception_add_operator(eye_, &operation, &crop));
+    const hob_perception_step step = {crop, {0, 0, 8, 8}, nullptr, 0, 0, 0};
+    pipeline.steps = &step;
+    MUST_OK(hob_perception_add_pipeline(eye_, &pipeline, &eye_image_));
+    hob_frame frame = HOB_FRAME_INIT;
+    fill(frame);
+    MUST_OK(hob_perception_begin_frame(eye_, &frame, nullptr));
+}
+
+void* World::make(Of<hob_perception>) {
+    hob_perception* made = nullptr;
+    MUST_OK(hob_perception_create(nullptr, &made));
+    return made;
+}
+
+bool World::poison(hob_perception* perception) {
+    hob_frame frame = HOB_FRAME_INIT;
+    fill(frame);
+    MUST_OK(hob_fault_arm(HOB_STR("perception.frame"), 0));
+    return hob_perception_begin_frame(perception, &frame, nullptr) == HOB_RESULT_PANIC;
+}
+
+bool World::inside(hob_perception* perception, void (*run)(void*), void* data) {
+    hob_cognition_desc desc = HOB_COGNITION_DESC_INIT;
+    fill(desc);
+    hob_cognition_id cognition = {0, 0};
+    Memory::call_inside(run, data);
+    (void)hob_perception_add_cognition(perception, &desc, &cognition);
+    MUST(Memory::end_inside());
+    return true;
 }
 
 void* World::make(Of<hob_executor>) {
@@ -535,7 +612,7 @@ void* World::handle(const std::string& type) {
     const std::map<std::string, void*> owned = {
         {"hob_balance", balance_},   {"hob_executor", executor_}, {"hob_profile", profile_},     {"hob_goblin", goblin_},
         {"hob_knapsack", knapsack_}, {"hob_program_cache", cache_}, {"hob_program_manager", manager_},
-        {"hob_pipeline_library", pipelines_}, {"hob_graph", graph_},
+        {"hob_pipeline_library", pipelines_}, {"hob_graph", graph_}, {"hob_perception", eye_},
     };
     // A recording must begin before all other calls. Resources need a knapsack that has some.
     if (type == "hob_balance" && is_about("record")) return fresh_balance_;
@@ -563,6 +640,8 @@ uint64_t World::most(const std::string& name) {
     if (has("threads") || has("concurrency")) return 2;
     if (has("timeout") || has("budget")) return 2000;
     if (has("blocks")) return 100;
+    // The memory behind images.
+    if (has("width") || has("height")) return 64;
     return has("history") ? 1000 : UINT64_MAX;
 }
 

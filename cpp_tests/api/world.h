@@ -36,6 +36,7 @@ public:
     void* make(Of<hob_program_manager>);
     void* make(Of<hob_pipeline_library>);
     void* make(Of<hob_graph>);
+    void* make(Of<hob_perception>);
     template <class T>
     void* make(Of<T>) {
         static_assert(is_known<T>, "a new handle type: add make, poison and inside to cpp_tests/api/world.h");
@@ -49,6 +50,7 @@ public:
     bool poison(hob_profile* profile);
     bool poison(hob_program_manager* manager);
     bool poison(hob_graph* graph);
+    bool poison(hob_perception* perception);
     bool poison(hob_executor*) { return false; }
     bool poison(hob_program_cache*) { return false; }
     bool poison(hob_pipeline_library*) { return false; }
@@ -61,6 +63,7 @@ public:
     bool inside(hob_profile* profile, void (*run)(void*), void* data);
     bool inside(hob_program_manager* manager, void (*run)(void*), void* data);
     bool inside(hob_graph* graph, void (*run)(void*), void* data);
+    bool inside(hob_perception* perception, void (*run)(void*), void* data);
     bool inside(hob_executor*, void (*)(void*), void*) { return false; }
     bool inside(hob_program_cache*, void (*)(void*), void*) { return false; }
     bool inside(hob_pipeline_library*, void (*)(void*), void*) { return false; }
@@ -69,10 +72,12 @@ public:
     void fill(hob_allocator_hook& hook) { hook = Memory::hook(); }
     void fill(hob_balance_desc& desc) { desc.seed = 1; }
     void fill(hob_clock_hook&) {}
+    void fill(hob_cognition_desc& desc);
     void fill(hob_environment&) {}
     void fill(hob_evaluation_desc&) {}
     void fill(hob_executor_desc&) {}
     void fill(hob_fingerprint& key);
+    void fill(hob_frame& frame);
     void fill(hob_goblin_desc& desc) {
         desc.lanes[HOB_LANE_GPU].limit = 16;
         desc.max_settings = 64;
@@ -81,6 +86,7 @@ public:
     }
     void fill(hob_goblin_tuning&) {}
     void fill(hob_graph_desc&) {}
+    void fill(hob_image& image);
     void fill(hob_knapsack_desc& desc) { desc.memory_limit = 1 << 20; }
     void fill(hob_knapsack_option& option) { option = {1, 1, 0}; }
     void fill(hob_knapsack_resource& resource) { resource = {10, 0}; }
@@ -88,7 +94,11 @@ public:
     void fill(hob_knapsack_weight& weight) { weight = {1, 0}; }
     void fill(hob_log_hook& hook) { hook.write = [](void*, hob_log_level, hob_str) {}; }
     void fill(hob_node_desc& desc);
+    void fill(hob_operator_desc& desc) { desc.kind = HOB_OPERATOR_THRESHOLD; }
     void fill(hob_option& option) { option = {1, 1, 0, 0}; }
+    void fill(hob_perception_desc&) {}
+    void fill(hob_perception_pipeline_desc& desc);
+    void fill(hob_perception_question& question) { question = {eye_pipeline_, 1, 0}; }
     void fill(hob_pipeline_build_desc& desc);
     void fill(hob_pipeline_compute_state& state) { state.workgroup[0] = 8; }
     void fill(hob_pipeline_desc& desc);
@@ -117,6 +127,8 @@ public:
     void fill(hob_use_id& id) { id = use_; }
     void fill(hob_pipeline_group_id& id) { id = group_; }
     void fill(hob_node_id& id);
+    void fill(hob_cognition_id& id) { id = cognition_; }
+    void fill(hob_perception_pipeline_id& id) { id = is_about("image") ? eye_image_ : eye_pipeline_; }
     template <class T>
     void fill(T&) {
         static_assert(is_known<T>, "a new struct that goes in: add a fill that makes it valid to cpp_tests/api/world.h");
@@ -161,6 +173,7 @@ private:
     static uint32_t compile(void* self, void* shader, uint32_t stage, const void* source, size_t size);
     static uint32_t binary(void* self, void* program, hob_program* binary);
     void make_children();
+    void make_perception();
     void call_back();
 
     std::string directory_;
@@ -183,6 +196,10 @@ private:
     hob_program_manager* manager_ = nullptr;
     hob_pipeline_library* pipelines_ = nullptr;
     hob_graph *graph_ = nullptr, *baked_ = nullptr;
+    hob_perception* eye_ = nullptr;
+    hob_cognition_id cognition_ = {0, 0};
+    /// One with a value, and one with an image.
+    hob_perception_pipeline_id eye_pipeline_ = {0, 0}, eye_image_ = {0, 0};
     hob_setting_id setting_ = {0, 0}, product_ = {0, 0};
     hob_shader_id shader_ = {0, 0};
     hob_use_id use_ = {0, 0};

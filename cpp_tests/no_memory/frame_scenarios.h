@@ -1,4 +1,4 @@
-// The rooms that work inside a frame: goblin, balance, knapsack, profile, executor, graph; and panics. MIT OR Apache-2.0.
+// The rooms that work inside a frame: goblin, balance, knapsack, profile, executor, graph, perception; and panics. MIT OR Apache-2.0.
 #pragma once
 
 #include "run.h"
@@ -13,6 +13,7 @@ void play_profile(Run& run);
 void play_executor(Run& run);
 void play_host_jobs(Run& run);
 void play_graph(Run& run);
+void play_perception(Run& run);
 void play_panics(Run& run);
 
 }  // namespace no_memory

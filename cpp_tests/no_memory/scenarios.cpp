@@ -14,6 +14,7 @@ const Scenario scenarios[] = {
     {"host_jobs", &play_host_jobs},
     {"panics", &play_panics},
     {"graph", &play_graph},
+    {"perception", &play_perception},
     {"fingerprints", &play_fingerprints},
     {"memory_cache", &play_memory_cache},
     {"disk_cache", &play_disk_cache},

@@ -29,6 +29,7 @@
 #include "hobgoblin.h"
 #include "hooks.hpp"
 #include "knapsack.hpp"
+#include "perception.hpp"
 #include "pipeline.hpp"
 #include "profile.hpp"
 #include "program_cache.hpp"

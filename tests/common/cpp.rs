@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 /// Features of the library that the harness links.
 pub const HARNESS_FEATURES: [&str; 2] =
-    ["--features", "host-allocator,fault-injection,executor,program_cache,pipeline,graph"];
+    ["--features", "host-allocator,fault-injection,executor,program_cache,pipeline,graph,perception"];
 
 /// Reports that a test cannot run on this machine, or fails if every test is required.
 pub fn skip(reason: &str) {
@@ -84,7 +84,7 @@ pub fn harness_library() -> PathBuf {
 }
 
 /// All subsystems.
-pub const EVERYTHING: &str = "balance,executor,goblin,program_cache,pipeline,graph";
+pub const EVERYTHING: &str = "balance,executor,goblin,program_cache,pipeline,graph,perception";
 
 /// The release library, built as packages build it with these features.
 pub fn released_library(features: &str) -> PathBuf {

@@ -6,7 +6,7 @@ use hobgoblin_macros::{element, entry, open_enum, versioned};
 
 use super::create::hob_perception;
 use super::image::{Planes, hob_pixel_format, hob_rect};
-use crate::base::error;
+use crate::base::{error, fault_point};
 use crate::executor::Executor;
 use crate::ffi::base::array::Array;
 use crate::ffi::base::result::hob_result;
@@ -135,6 +135,7 @@ pub extern "C" fn hob_perception_begin_frame(
         shifts.try_reserve(moves.len())?;
         shifts.extend(moves.iter().map(|shift| Move { source: shift.source.into(), x: shift.x, y: shift.y }));
         let hints = Hints { dirty: (!frame.dirty.is_null()).then_some(rects.as_slice()), moves: shifts, trust };
+        fault_point!("perception.frame");
         cell.calls.begin();
         cell.calls.set_executor(place);
         cell.perception.begin_frame(&view, &hints, &executor.for_callbacks())
