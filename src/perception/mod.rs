@@ -384,7 +384,9 @@ impl<C: Cognition> Perception<C> {
             self.graft(node);
         }
         let span = self.table.slots[node as usize].span;
-        if span.last == now && now > 0 && !span.is_failed && now - span.first + 1 >= u64::from(frames) {
+        let known = now - span.first.min(now) + 1;
+        let is_known = span.last == now && now > 0 && !span.is_failed && known >= u64::from(frames);
+        if is_known && frames as usize <= self.options.frames.history + 1 {
             return Ok(Answer::Value(span.value, span.first));
         }
         self.query_slowly(node, frames)
