@@ -247,7 +247,7 @@ void World::make_perception() {
     MUST_OK(hob_perception_add_pipeline(eye_, &pipeline, &eye_image_));
     hob_frame frame = HOB_FRAME_INIT;
     fill(frame);
-    MUST_OK(hob_perception_begin_frame(eye_, &frame, nullptr));
+    for (int number = 0; number < 2; ++number) MUST_OK(hob_perception_begin_frame(eye_, &frame, nullptr));
 }
 
 void* World::make(Of<hob_perception>) {

@@ -48,6 +48,8 @@ pub extern "C" fn hob_result_name(result: hob_result) -> *const c_char {
         c"HOB_RESULT_TIMEOUT",
         c"HOB_RESULT_BANNED",
         c"HOB_RESULT_BUILD_FAILED",
+        c"HOB_RESULT_NO_CONSENSUS",
+        c"HOB_RESULT_COGNITION_FAILED",
     ];
     NAMES.get(result.0 as usize).unwrap_or(&c"HOB_RESULT_UNKNOWN").as_ptr()
 }
