@@ -442,12 +442,14 @@ typedef struct hob_operator_desc {
     /// Number of glyphs.
     uint32_t glyph_count;
     /// For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0: it
-    /// must be exact. Lossy video needs 20 to 60.
+    /// must be exact. Ignored with `correlation`.
     uint32_t tolerance;
     /// For HOB_OPERATOR_GLYPHS: columns between two digits. Default 0.
     uint32_t spacing;
-    /// Must be 0.
-    uint32_t reserved;
+    /// For HOB_OPERATOR_GLYPHS: the least correlation of the pixels with a glyph at which it fits, 1 to 100 percent. A
+    /// tint over the whole picture and a lower contrast do not matter to it: for lossy video, and games that flash, use
+    /// 60 to 80. Default 0: glyphs fit by `tolerance`.
+    uint32_t correlation;
 } hob_operator_desc;
 
 /// Adds a built-in cognition.

@@ -92,7 +92,7 @@ pub struct hob_glyph {
 }
 
 /// Parameters of a built-in cognition.
-#[versioned(size = 96, last = reserved)]
+#[versioned(size = 96, last = correlation)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_operator_desc {
@@ -127,12 +127,14 @@ pub struct hob_operator_desc {
     /// Number of glyphs.
     pub glyph_count: u32,
     /// For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0: it
-    /// must be exact. Lossy video needs 20 to 60.
+    /// must be exact. Ignored with `correlation`.
     pub tolerance: u32,
     /// For HOB_OPERATOR_GLYPHS: columns between two digits. Default 0.
     pub spacing: u32,
-    /// Must be 0.
-    pub reserved: u32,
+    /// For HOB_OPERATOR_GLYPHS: the least correlation of the pixels with a glyph at which it fits, 1 to 100 percent. A
+    /// tint over the whole picture and a lower contrast do not matter to it: for lossy video, and games that flash, use
+    /// 60 to 80. Default 0: glyphs fit by `tolerance`.
+    pub correlation: u32,
 }
 
 /// Adds a built-in cognition.
@@ -232,7 +234,11 @@ impl hob_operator_desc {
                 align: if has(HOB_OPERATOR_RIGHT) { Align::Right } else { Align::Left },
                 spacing: self.spacing,
                 max_digits: if self.max_digits == 0 { 18 } else { self.max_digits },
-                fit: Fit::Difference { limit: byte("hob_operator_desc.tolerance", self.tolerance)? },
+                fit: match self.correlation {
+                    0 => Fit::Difference { limit: byte("hob_operator_desc.tolerance", self.tolerance)? },
+                    // A larger number is refused with the other parameters.
+                    percent => Fit::Correlation { percent: u8::try_from(percent).unwrap_or(u8::MAX) },
+                },
             }),
             _ => Operator::Crop { area: WHOLE },
         })
