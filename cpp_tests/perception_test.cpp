@@ -1,4 +1,4 @@
-// Perceptions: what runs after which change, consensus, failures, images, hints, and statistics.
+// Perceptions: runs after changes, consensus, failures, images, hints, and statistics.
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -420,7 +420,7 @@ TEST("perception: moved pixels have the results of their old place") {
     ENSURE(statistics(eye).moves >= 19 * 10 - 60);
 }
 
-TEST("perception: a hint that lies is found, and then nothing is believed") {
+TEST("perception: a wrong hint is found, and then hints are not trusted") {
     const auto desc = grafting();
     const Eye eye = make_eye(&desc);
     Sum sum;

@@ -29,9 +29,10 @@
 //     if (hob_perception_query(eye, health, 3, &value) == HOB_RESULT_OK) react(value.number);
 //
 // Terms:
-// - Cognition: an operation that computes a value or an image, of the host or built in.
+// - Cognition: an operation that computes a value or an image: a callback of the host, or a built-in one.
+// - Perception: a value or an image that a cognition computed, and the handle that manages all of them.
 // - Pipeline: cognitions one after the other. The first one reads the frame, or the results of other pipelines.
-// - Region: the rectangle of its input that a step reads. What is outside of it does not matter to the step.
+// - Region: the rectangle of its input that a step reads. The step does not depend on other pixels.
 // - Graft: to take over the result of the last frame, because no pixel of the region changed.
 // - Prefetch: to compute pipelines when the frame begins, on several threads, before they are asked for.
 // - Consensus: a value counts only if the last frames agree on it.
@@ -129,7 +130,7 @@ typedef enum hob_perception_choice {
 
 /// The order in which the rows of regions are compared with those of the last frame.
 typedef enum hob_compare_order {
-    /// The one that found differences in the fewest rows.
+    /// The order that found differences in the fewest rows.
     HOB_COMPARE_ORDER_MEASURED = 0,
     /// From the top to the bottom.
     HOB_COMPARE_ORDER_TOP_DOWN = 1,
@@ -158,11 +159,13 @@ typedef struct hob_perception_desc {
     hob_perception_choice prefetch;
     /// The order of compares. Default HOB_COMPARE_ORDER_MEASURED.
     hob_compare_order compare_order;
-    /// When a frame begins, nothing is computed if the pipelines that remain are at most one in so many of all that would
-    /// be computed, or of the executor's threads. 0: the default, 3. UINT32_MAX: they are always computed.
+    /// Prefetch is omitted if few pipelines remain to be computed.
+    /// Few are at most 1 / `prefetch_divisor` of the pipelines that are prefetched, or of the executor's threads; both
+    /// divisions round down. 0: the default, 3. UINT32_MAX: it is never omitted.
     uint32_t prefetch_divisor;
-    /// The share of a frame's steps that may be computed again to find cognitions that depend on more than they declare,
-    /// 0 to 1. Such a cognition's results are then no longer taken over. Default 0; 0.02 finds one in about 50 frames.
+    /// Share of a frame's steps that are computed again, to find wrong regions and flags: 0 to 1. Default 0.
+    /// The results of a cognition with a wrong declaration are not taken over any more. With 0.02 each step is checked
+    /// once in about 50 frames.
     double audit_share;
     /// 1: the seed's table chooses whether results are taken over. 0: accounts do; see balance.h. Default 0.
     uint32_t uses_table;
@@ -196,8 +199,8 @@ typedef struct hob_cognition_id {
     uint32_t generation;
 } hob_cognition_id;
 
-/// hob_cognition_desc.flags: the result depends only on what the cognition reads of its inputs, and on its parameters.
-/// Without it the cognition runs in every frame that wants its result.
+/// hob_cognition_desc.flags: the result depends only on the regions of its inputs, and on its parameters.
+/// Without it the cognition runs in every frame in which its result is needed.
 #define HOB_COGNITION_PURE 1
 
 /// hob_cognition_desc.flags: the result does not depend on where the region is.
@@ -251,8 +254,7 @@ typedef struct hob_cognition_call {
     uint32_t struct_size;
     /// Number of inputs, at least 1.
     uint32_t input_count;
-    /// What it reads. `inputs[i]` is valid while the library's sizeof(hob_cognition_input) is the header's: otherwise go
-    /// from one to the next by `input_stride`.
+    /// Its inputs. A newer library's elements may be larger: go from one to the next by `input_stride`.
     const hob_cognition_input *inputs;
     /// Bytes from one input to the next.
     size_t input_stride;
@@ -350,7 +352,8 @@ typedef enum hob_operator {
     /// Of two inputs of the same size and format, a gray image: the largest difference of a channel. With
     /// HOB_OPERATOR_BINARY: 255 where it is above `level`, 0 elsewhere.
     HOB_OPERATOR_DIFFERENCE = 3,
-    /// Each pixel is the mean of `factor` times `factor` pixels. The rest at the right and at the bottom is left out.
+    /// Each pixel is the mean of `factor` times `factor` pixels. Columns and rows that remain at the right and at the
+    /// bottom are ignored.
     HOB_OPERATOR_DOWNSCALE = 4,
     /// Each pixel is the mean of a square with `radius` pixels on each side of the centre.
     HOB_OPERATOR_BOX = 5,
@@ -391,7 +394,7 @@ typedef enum hob_channel {
 /// hob_operator_desc.flags: see HOB_OPERATOR_DIFFERENCE.
 #define HOB_OPERATOR_BINARY 2
 
-/// hob_operator_desc.flags: compare colours, not brightness. For HOB_OPERATOR_TEMPLATE and HOB_OPERATOR_GLYPHS.
+/// hob_operator_desc.flags: HOB_OPERATOR_TEMPLATE and HOB_OPERATOR_GLYPHS compare colours, not brightness.
 #define HOB_OPERATOR_COLOR 4
 
 /// hob_operator_desc.flags: the number of HOB_OPERATOR_GLYPHS ends at the right edge of the region.
@@ -414,7 +417,7 @@ typedef struct hob_glyph {
 typedef struct hob_operator_desc {
     /// sizeof(hob_operator_desc).
     uint32_t struct_size;
-    /// What it does. Default HOB_OPERATOR_CROP.
+    /// The operation. Default HOB_OPERATOR_CROP.
     hob_operator kind;
     /// A name for messages. Default empty: the name of `kind`.
     hob_str name;
@@ -567,12 +570,12 @@ typedef struct hob_frame_move {
     uint32_t y;
 } hob_frame_move;
 
-/// How far hob_frame.dirty is believed.
+/// Whether hob_frame.dirty is trusted.
 typedef enum hob_frame_trust {
-    /// Not at all: what is outside of the rectangles is compared. No hint can make a result wrong.
+    /// No: the pixels outside of the rectangles are compared. No hint can make a result wrong.
     HOB_FRAME_TRUST_COMPARE = 0,
-    /// What is outside of the rectangles counts as unchanged. A part of it, another one for each frame, is compared: a
-    /// wrong hint is found within 32 frames. After the first one everything is compared, and
+    /// Yes: the pixels outside of the rectangles count as unchanged. A part of them, another part in each frame, is
+    /// compared: a wrong hint is found within 32 frames. After the first one everything is compared, and
     /// hob_perception_statistics.is_distrusted is 1.
     HOB_FRAME_TRUST_AUDIT = 1,
 } hob_frame_trust;
@@ -583,7 +586,7 @@ typedef struct hob_frame {
     uint32_t struct_size;
     /// Default HOB_PIXEL_FORMAT_BGRX8.
     hob_pixel_format format;
-    /// The first pixel. The pixels are read during the call; what is needed later is copied.
+    /// The first pixel. The pixels are read only during the call.
     const void *pixels;
     /// Number of columns: 1 to 32768.
     uint32_t width;
@@ -595,23 +598,22 @@ typedef struct hob_frame {
     const void *chroma;
     /// Bytes from one row of `chroma` to the next. Default 0: rows without gaps.
     size_t chroma_stride;
-    /// Rectangles outside of which nothing changed since the last frame, as the host believes; see `trust`. They may
-    /// reach beyond the frame. NULL: not known.
+    /// Hints: rectangles that contain all changes since the last frame; see `trust`. NULL: not known.
+    /// They may reach beyond the frame.
     const hob_rect *dirty;
-    /// Pixels that moved since the last frame, as the host believes. Each move is checked before it is used. May be NULL.
+    /// Hints: pixels that moved since the last frame. Each move is checked before it is used. May be NULL.
     const hob_frame_move *moves;
     /// Number of `dirty`. 0 with `dirty` not NULL: nothing changed. At most 65536.
     uint32_t dirty_count;
     /// Number of `moves`. At most 65536.
     uint32_t move_count;
-    /// How far `dirty` is believed. Default HOB_FRAME_TRUST_COMPARE.
+    /// Whether `dirty` is trusted. Default HOB_FRAME_TRUST_COMPARE.
     hob_frame_trust trust;
     /// Must be 0.
     uint32_t reserved;
 } hob_frame;
 
-/// Begins a frame: compares its pixels with those of the last one, and computes the pipelines that are asked for in most
-/// frames.
+/// Begins a frame: compares its pixels with the last frame's, and computes pipelines in advance; see hob_prefetch.
 /// `executor` may be NULL: only this thread computes. The executor must stay valid until the next frame. Another size or
 /// format than before begins anew: nothing is known of past frames.
 ///
@@ -668,7 +670,7 @@ typedef struct hob_perception_question {
 typedef struct hob_perception_answer {
     /// The value. All zero without HOB_RESULT_OK.
     hob_value value;
-    /// The first frame of the unbroken run of equal values, as far as it is known.
+    /// The first frame of the unbroken run of equal values. It may be later if older frames are not known.
     uint64_t first_frame;
     /// As the result of hob_perception_query.
     hob_result result;
@@ -788,7 +790,8 @@ typedef struct hob_perception_pipeline_statistics {
     uint64_t queries;
     /// Different values in the kept frames, as far as they were computed.
     uint64_t variations;
-    /// The first frame of the unbroken run of equal values, as far as it is known. 0: it has no value.
+    /// The first frame of the unbroken run of equal values. It may be later if older frames are not known. 0: it has no
+    /// value.
     uint64_t first_frame;
     /// Mean duration of a run of its last step in nanoseconds. 0: not known.
     double mean_ns;

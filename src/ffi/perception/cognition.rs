@@ -40,8 +40,8 @@ impl From<Id> for hob_cognition_id {
     }
 }
 
-/// hob_cognition_desc.flags: the result depends only on what the cognition reads of its inputs, and on its parameters.
-/// Without it the cognition runs in every frame that wants its result.
+/// hob_cognition_desc.flags: the result depends only on the regions of its inputs, and on its parameters.
+/// Without it the cognition runs in every frame in which its result is needed.
 pub const HOB_COGNITION_PURE: u32 = 1;
 /// hob_cognition_desc.flags: the result does not depend on where the region is.
 /// With HOB_COGNITION_PURE, the results of pixels that moved are taken over from their old place.
@@ -97,8 +97,7 @@ pub struct hob_cognition_call {
     pub struct_size: u32,
     /// Number of inputs, at least 1.
     pub input_count: u32,
-    /// What it reads. `inputs[i]` is valid while the library's sizeof(hob_cognition_input) is the header's: otherwise go
-    /// from one to the next by `input_stride`.
+    /// Its inputs. A newer library's elements may be larger: go from one to the next by `input_stride`.
     pub inputs: *const hob_cognition_input,
     /// Bytes from one input to the next.
     pub input_stride: usize,

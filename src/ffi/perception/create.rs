@@ -50,7 +50,7 @@ pub enum hob_perception_choice {
 #[open_enum]
 #[repr(C)]
 pub enum hob_compare_order {
-    /// The one that found differences in the fewest rows.
+    /// The order that found differences in the fewest rows.
     Measured = 0,
     /// From the top to the bottom.
     TopDown = 1,
@@ -83,12 +83,14 @@ pub struct hob_perception_desc {
     pub prefetch: hob_perception_choice,
     /// The order of compares. Default HOB_COMPARE_ORDER_MEASURED.
     pub compare_order: hob_compare_order,
-    /// When a frame begins, nothing is computed if the pipelines that remain are at most one in so many of all that would
-    /// be computed, or of the executor's threads. 0: the default, 3. UINT32_MAX: they are always computed.
+    /// Prefetch is omitted if few pipelines remain to be computed.
+    /// Few are at most 1 / `prefetch_divisor` of the pipelines that are prefetched, or of the executor's threads; both
+    /// divisions round down. 0: the default, 3. UINT32_MAX: it is never omitted.
     #[default(3)]
     pub prefetch_divisor: u32,
-    /// The share of a frame's steps that may be computed again to find cognitions that depend on more than they declare,
-    /// 0 to 1. Such a cognition's results are then no longer taken over. Default 0; 0.02 finds one in about 50 frames.
+    /// Share of a frame's steps that are computed again, to find wrong regions and flags: 0 to 1. Default 0.
+    /// The results of a cognition with a wrong declaration are not taken over any more. With 0.02 each step is checked
+    /// once in about 50 frames.
     pub audit_share: f64,
     /// 1: the seed's table chooses whether results are taken over. 0: accounts do; see balance.h. Default 0.
     pub uses_table: u32,

@@ -28,14 +28,14 @@ pub struct hob_frame_move {
     pub y: u32,
 }
 
-/// How far hob_frame.dirty is believed.
+/// Whether hob_frame.dirty is trusted.
 #[open_enum]
 #[repr(C)]
 pub enum hob_frame_trust {
-    /// Not at all: what is outside of the rectangles is compared. No hint can make a result wrong.
+    /// No: the pixels outside of the rectangles are compared. No hint can make a result wrong.
     Compare = 0,
-    /// What is outside of the rectangles counts as unchanged. A part of it, another one for each frame, is compared: a
-    /// wrong hint is found within 32 frames. After the first one everything is compared, and
+    /// Yes: the pixels outside of the rectangles count as unchanged. A part of them, another part in each frame, is
+    /// compared: a wrong hint is found within 32 frames. After the first one everything is compared, and
     /// hob_perception_statistics.is_distrusted is 1.
     Audit = 1,
 }
@@ -49,7 +49,7 @@ pub struct hob_frame {
     pub struct_size: u32,
     /// Default HOB_PIXEL_FORMAT_BGRX8.
     pub format: hob_pixel_format,
-    /// The first pixel. The pixels are read during the call; what is needed later is copied.
+    /// The first pixel. The pixels are read only during the call.
     pub pixels: *const c_void,
     /// Number of columns: 1 to 32768.
     pub width: u32,
@@ -61,16 +61,16 @@ pub struct hob_frame {
     pub chroma: *const c_void,
     /// Bytes from one row of `chroma` to the next. Default 0: rows without gaps.
     pub chroma_stride: usize,
-    /// Rectangles outside of which nothing changed since the last frame, as the host believes; see `trust`. They may
-    /// reach beyond the frame. NULL: not known.
+    /// Hints: rectangles that contain all changes since the last frame; see `trust`. NULL: not known.
+    /// They may reach beyond the frame.
     pub dirty: *const hob_rect,
-    /// Pixels that moved since the last frame, as the host believes. Each move is checked before it is used. May be NULL.
+    /// Hints: pixels that moved since the last frame. Each move is checked before it is used. May be NULL.
     pub moves: *const hob_frame_move,
     /// Number of `dirty`. 0 with `dirty` not NULL: nothing changed. At most 65536.
     pub dirty_count: u32,
     /// Number of `moves`. At most 65536.
     pub move_count: u32,
-    /// How far `dirty` is believed. Default HOB_FRAME_TRUST_COMPARE.
+    /// Whether `dirty` is trusted. Default HOB_FRAME_TRUST_COMPARE.
     pub trust: hob_frame_trust,
     /// Must be 0.
     pub reserved: u32,
@@ -79,8 +79,7 @@ pub struct hob_frame {
 /// Most rectangles of hints.
 const MOST_HINTS: u32 = 1 << 16;
 
-/// Begins a frame: compares its pixels with those of the last one, and computes the pipelines that are asked for in most
-/// frames.
+/// Begins a frame: compares its pixels with the last frame's, and computes pipelines in advance; see hob_prefetch.
 /// `executor` may be NULL: only this thread computes. The executor must stay valid until the next frame. Another size or
 /// format than before begins anew: nothing is known of past frames.
 ///

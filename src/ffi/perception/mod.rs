@@ -31,9 +31,10 @@
 //! ```
 //!
 //! Terms:
-//! - Cognition: an operation that computes a value or an image, of the host or built in.
+//! - Cognition: an operation that computes a value or an image: a callback of the host, or a built-in one.
+//! - Perception: a value or an image that a cognition computed, and the handle that manages all of them.
 //! - Pipeline: cognitions one after the other. The first one reads the frame, or the results of other pipelines.
-//! - Region: the rectangle of its input that a step reads. What is outside of it does not matter to the step.
+//! - Region: the rectangle of its input that a step reads. The step does not depend on other pixels.
 //! - Graft: to take over the result of the last frame, because no pixel of the region changed.
 //! - Prefetch: to compute pipelines when the frame begins, on several threads, before they are asked for.
 //! - Consensus: a value counts only if the last frames agree on it.

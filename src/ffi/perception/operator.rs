@@ -29,7 +29,8 @@ pub enum hob_operator {
     /// Of two inputs of the same size and format, a gray image: the largest difference of a channel. With
     /// HOB_OPERATOR_BINARY: 255 where it is above `level`, 0 elsewhere.
     Difference = 3,
-    /// Each pixel is the mean of `factor` times `factor` pixels. The rest at the right and at the bottom is left out.
+    /// Each pixel is the mean of `factor` times `factor` pixels. Columns and rows that remain at the right and at the
+    /// bottom are ignored.
     Downscale = 4,
     /// Each pixel is the mean of a square with `radius` pixels on each side of the centre.
     Box = 5,
@@ -70,7 +71,7 @@ pub enum hob_channel {
 pub const HOB_OPERATOR_INVERT: u32 = 1;
 /// hob_operator_desc.flags: see HOB_OPERATOR_DIFFERENCE.
 pub const HOB_OPERATOR_BINARY: u32 = 2;
-/// hob_operator_desc.flags: compare colours, not brightness. For HOB_OPERATOR_TEMPLATE and HOB_OPERATOR_GLYPHS.
+/// hob_operator_desc.flags: HOB_OPERATOR_TEMPLATE and HOB_OPERATOR_GLYPHS compare colours, not brightness.
 pub const HOB_OPERATOR_COLOR: u32 = 4;
 /// hob_operator_desc.flags: the number of HOB_OPERATOR_GLYPHS ends at the right edge of the region.
 /// Without it, it starts at the left edge.
@@ -98,7 +99,7 @@ pub struct hob_glyph {
 pub struct hob_operator_desc {
     /// sizeof(hob_operator_desc).
     pub struct_size: u32,
-    /// What it does. Default HOB_OPERATOR_CROP.
+    /// The operation. Default HOB_OPERATOR_CROP.
     pub kind: hob_operator,
     /// A name for messages. Default empty: the name of `kind`.
     pub name: hob_str,

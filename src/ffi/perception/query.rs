@@ -94,7 +94,7 @@ pub struct hob_perception_question {
 pub struct hob_perception_answer {
     /// The value. All zero without HOB_RESULT_OK.
     pub value: hob_value,
-    /// The first frame of the unbroken run of equal values, as far as it is known.
+    /// The first frame of the unbroken run of equal values. It may be later if older frames are not known.
     pub first_frame: u64,
     /// As the result of hob_perception_query.
     pub result: hob_result,

@@ -139,7 +139,8 @@ pub struct hob_perception_pipeline_statistics {
     pub queries: u64,
     /// Different values in the kept frames, as far as they were computed.
     pub variations: u64,
-    /// The first frame of the unbroken run of equal values, as far as it is known. 0: it has no value.
+    /// The first frame of the unbroken run of equal values. It may be later if older frames are not known. 0: it has no
+    /// value.
     pub first_frame: u64,
     /// Mean duration of a run of its last step in nanoseconds. 0: not known.
     pub mean_ns: f64,
