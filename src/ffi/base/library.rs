@@ -32,7 +32,7 @@ pub extern "C" fn hob_abi_version() -> u32 {
 /// The text is static and ends in NUL. Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn hob_result_name(result: hob_result) -> *const c_char {
-    const NAMES: [&CStr; 15] = [
+    const NAMES: [&CStr; 17] = [
         c"HOB_RESULT_OK",
         c"HOB_RESULT_INVALID_ARGUMENT",
         c"HOB_RESULT_NOT_FOUND",
