@@ -22,6 +22,7 @@ struct Attribute {
     otherwise: Option<Expr>,
     inside: Option<Expr>,
     is_coded: bool,
+    is_hot: bool,
 }
 
 impl Parse for Attribute {
@@ -39,7 +40,8 @@ impl Parse for Attribute {
                 return Err(Error::new(access.span(), known));
             }
         };
-        let mut found = Self { access, nullable: Vec::new(), otherwise: None, inside: None, is_coded: false };
+        let mut found =
+            Self { access, nullable: Vec::new(), otherwise: None, inside: None, is_coded: false, is_hot: false };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let word: Ident = input.parse()?;
             if word == "nullable" {
@@ -54,10 +56,12 @@ impl Parse for Attribute {
                 found.inside = Some(input.parse()?);
             } else if word == "coded" {
                 found.is_coded = true;
+            } else if word == "hot" {
+                found.is_hot = true;
             } else if word != "experimental" {
                 return Err(Error::new(
                     word.span(),
-                    "expected nullable(…), or = …, inside = …, coded, or experimental",
+                    "expected nullable(…), or = …, inside = …, coded, hot or experimental",
                 ));
             }
         }
@@ -192,7 +196,7 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
 }
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let Attribute { access, nullable, otherwise, inside, is_coded } = syn::parse2(attribute)?;
+    let Attribute { access, nullable, otherwise, inside, is_coded, is_hot } = syn::parse2(attribute)?;
     let item: ItemFn = syn::parse2(item)?;
     let all = parameters(&item)?;
     if let Some(unknown) = nullable.iter().find(|name| all.iter().all(|parameter| parameter.name != **name)) {
@@ -238,14 +242,14 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let text = handle.map(ToString::to_string);
     let with_handle = |how: TokenStream| {
         quote! {
-            let body = |#handle: #bound| -> crate::base::Result<#answer> { #work };
+            let body = move |#handle: #bound| -> crate::base::Result<#answer> { #work };
             // SAFETY: the header's contract: the handle is NULL, or was created and not yet freed and reused.
             let called = unsafe { crate::ffi::base::handle::#how(#handle, #text, body) };
         }
     };
     let call = match access {
         Access::Any => {
-            quote! { let called = crate::ffi::base::guard::catch(|| -> crate::base::Result<#answer> { #work }); }
+            quote! { let called = crate::ffi::base::guard::catch::<#is_hot, _, _>(move || -> crate::base::Result<#answer> { #work }); }
         }
         Access::Handle | Access::Destroy => {
             let (null, keep, work) = if access == Access::Destroy {
@@ -256,7 +260,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
             };
             quote! {
                 #null
-                let called = crate::ffi::base::guard::catch(|| -> crate::base::Result<#answer> {
+                let called = crate::ffi::base::guard::catch::<#is_hot, _, _>(move || -> crate::base::Result<#answer> {
                     let #handle = unsafe {
                         crate::ffi::base::handle::Handle::<#opaque>::argument(#handle as *mut #opaque, #text)
                     }?;
@@ -267,16 +271,16 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         }
         Access::Exclusive if inside.is_some() => {
             quote! {
-                let inside = |#handle: &<#opaque as crate::ffi::base::handle::Opaque>::Value|
+                let inside = move |#handle: &<#opaque as crate::ffi::base::handle::Opaque>::Value|
                     -> crate::base::Result<#answer> { #inside };
-                let body = |#handle: #bound| -> crate::base::Result<#answer> { #work };
+                let body = move |#handle: #bound| -> crate::base::Result<#answer> { #work };
                 // SAFETY: the header's contract: the handle is NULL, or was created and not yet freed and reused.
                 let called = unsafe { crate::ffi::base::handle::exclusive_or(#handle, #text, inside, body) };
             }
         }
-        Access::Exclusive => with_handle(quote! { exclusive }),
-        Access::Shared => with_handle(quote! { shared }),
-        Access::Published => with_handle(quote! { published }),
+        Access::Exclusive => with_handle(quote! { exclusive::<#is_hot, _, _, _> }),
+        Access::Shared => with_handle(quote! { shared::<#is_hot, _, _, _> }),
+        Access::Published => with_handle(quote! { published::<#is_hot, _, _, _> }),
     };
     let done = match (returns_result, output) {
         (true, _) if is_coded => quote! { called.unwrap_or_else(|code| code) },

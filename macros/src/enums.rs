@@ -30,12 +30,13 @@ pub fn open_enum(item: TokenStream) -> Result<TokenStream> {
             #(#constants)*
 
             /// The number, if it is one of the enum's; `what` names the argument or field.
+            #[inline]
             pub fn check(self, what: &str) -> crate::base::Result<Self> {
                 const KNOWN: &[u32] = &[#(#numbers),*];
                 if KNOWN.contains(&self.0) {
                     return Ok(self);
                 }
-                Err(crate::base::error!(InvalidArgument, "{what} {} is not a {}", self.0, #text))
+                Err(crate::ffi::base::argument::unknown(what, self.0, #text))
             }
         }
 

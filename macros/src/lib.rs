@@ -36,6 +36,7 @@ use proc_macro::TokenStream;
 ///   default.
 /// * `inside = expression`, with `exclusive`, replaces the body if the call comes from a callback of the handle. In the
 ///   expression the handle is bound to `&Value`.
+/// * `hot` compiles the guard into the function: for the calls of a frame that take less than a microsecond.
 /// * `experimental` puts the function into the experimental tier.
 ///
 /// Parameters are converted by their form. In the body the name of the first one is bound to:

@@ -143,11 +143,11 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
             #first_size
 
             #[allow(clippy::needless_update, reason = "some structs set every field")]
-            fn defaults() -> Self {
+            const DEFAULTS: &'static Self = &{
                 // SAFETY: every bit pattern is a value.
                 let zero = unsafe { std::mem::zeroed::<Self>() };
                 Self { #(#values,)* ..zero }
-            }
+            };
 
             fn fill_in(&mut self) {
                 #(#zeros)*

@@ -75,9 +75,14 @@ pub struct Options {
     pub seed: u64,
 }
 
+impl Options {
+    /// The default of [`Options::trial_share`].
+    pub const TRIAL_SHARE: f64 = 0.015;
+}
+
 impl Default for Options {
     fn default() -> Self {
-        Self { strategies: 2, policy: Policy::default(), trial_share: 0.015, seed: 0 }
+        Self { strategies: 2, policy: Policy::default(), trial_share: Self::TRIAL_SHARE, seed: 0 }
     }
 }
 

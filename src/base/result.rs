@@ -54,6 +54,8 @@ impl Error {
     pub const OUT_OF_MEMORY: Self = Self(None);
 
     /// An error with a message, which should say what to do.
+    #[cold]
+    #[inline(never)]
     pub fn new(code: Code, sentence: fmt::Arguments<'_>) -> Self {
         Self(try_box_with(|| ErrorReport { code, sentence: Text::format(sentence) }).ok())
     }

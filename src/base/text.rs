@@ -47,16 +47,22 @@ impl<const N: usize> Default for Text<N> {
 
 impl<const N: usize> fmt::Write for Text<N> {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
-        let room = N - self.len;
-        let mut take = piece.len().min(room);
-        while !piece.is_char_boundary(take) {
-            take -= 1;
-        }
-        self.bytes[self.len..self.len + take].copy_from_slice(&piece.as_bytes()[..take]);
-        self.len += take;
-        // A cut ends the text: the error stops the formatter, so that no later piece follows the cut one.
-        if take < piece.len() { Err(fmt::Error) } else { Ok(()) }
+        append(&mut self.bytes, &mut self.len, piece)
     }
+}
+
+/// Appends to the text of `len` bytes. One function for all capacities.
+#[inline(never)]
+fn append(bytes: &mut [u8], len: &mut usize, piece: &str) -> fmt::Result {
+    let spare = &mut bytes[*len..];
+    let mut take = piece.len().min(spare.len());
+    while !piece.is_char_boundary(take) {
+        take -= 1;
+    }
+    spare[..take].copy_from_slice(&piece.as_bytes()[..take]);
+    *len += take;
+    // A cut ends the text: the error stops the formatter, so that no later piece follows the cut one.
+    if take < piece.len() { Err(fmt::Error) } else { Ok(()) }
 }
 
 impl<const N: usize> fmt::Debug for Text<N> {

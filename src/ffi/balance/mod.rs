@@ -94,7 +94,7 @@ pub struct hob_balance_desc {
     pub reserved: u32,
     /// Share of the time that trials may cost: above 0, up to 1. Default: 0.015. Lower: a strategy that becomes the fastest
     /// is found later. HOB_BALANCE_POLICY_TABLE ignores it.
-    #[default(Options::default().trial_share)]
+    #[default(Options::TRIAL_SHARE)]
     pub trial_share: f64,
     /// Seed of the random numbers. 0 is a value, and the default. The same seed and calls give the same choices.
     pub seed: u64,
@@ -132,7 +132,7 @@ pub extern "C" fn hob_balance_destroy(balance: *mut hob_balance) {}
 /// Chooses the strategy for the next piece of work.
 /// In the beginning and after hob_balance_restart, each strategy is chosen twice. A choice need not be measured.
 /// Threads: exclusive. Callbacks: `write` of a recording.
-#[entry(exclusive, experimental)]
+#[entry(exclusive, hot, experimental)]
 pub extern "C" fn hob_balance_choose(balance: *mut hob_balance, out_strategy: *mut u32) -> hob_result {
     out_strategy.write(balance.with(|cell| cell.recorded.choose()) as u32);
     Ok(())
@@ -144,7 +144,7 @@ pub extern "C" fn hob_balance_choose(balance: *mut hob_balance, out_strategy: *m
 /// is counted, too. HOB_RESULT_NOT_FOUND: there is no such strategy. Threads: exclusive. Callbacks: `write` of a recording.
 ///
 ///     hob_balance_measure(balance, strategy, gpu_ms * 1e6);
-#[entry(exclusive, experimental)]
+#[entry(exclusive, hot, experimental)]
 pub extern "C" fn hob_balance_measure(balance: *mut hob_balance, strategy: u32, duration_ns: f64) -> hob_result {
     let measured = balance.with(|cell| cell.recorded.measure(strategy as usize, duration_ns / 1e9));
     match measured {

@@ -19,6 +19,21 @@ pub unsafe trait Argument {
 
 /// The error for a NULL argument that must not be NULL.
 #[cold]
-pub fn null(what: &str, expected: impl std::fmt::Display) -> Error {
+#[inline(never)]
+pub fn null(what: &str, expected: &str) -> Error {
     error!(InvalidArgument, "{what} is NULL: pass {expected}")
+}
+
+/// The error for a number that an enum does not have.
+#[cold]
+#[inline(never)]
+pub fn unknown(what: &str, number: u32, name: &str) -> Error {
+    error!(InvalidArgument, "{what} {number} is not a {name}")
+}
+
+/// The error for a stride that is too small.
+#[cold]
+#[inline(never)]
+pub fn wrong_stride(what: &str, stride: usize, name: &str) -> Error {
+    error!(InvalidArgument, "the stride of {what} is {stride}: set it to sizeof({name}), or 0")
 }

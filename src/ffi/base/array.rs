@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ptr;
 
-use super::argument::null;
-use crate::base::{Result, error, try_collect};
+use super::argument::{null, wrong_stride};
+use crate::base::{Error, Result, error, try_collect};
 
 /// The caller's bytes.
 ///
@@ -57,6 +57,22 @@ numbers!(u16, "uint16_t"; u32, "uint32_t"; f64, "double");
 /// Elements whose reserved fields are checked: more than any array of structs may have.
 const MOST_CHECKED: usize = 1 << 16;
 
+/// Why an array is refused.
+#[cold]
+#[inline(never)]
+fn refusal(start: *const u8, stride: usize, count: usize, what: &str, name: &str, first_size: usize) -> Error {
+    if start.is_null() && count > 0 {
+        return null(what, "an array of the stated count");
+    }
+    if stride < first_size {
+        return wrong_stride(what, stride, name);
+    }
+    error!(
+        InvalidArgument,
+        "{what}: {count} {name} at a stride of {stride} bytes exceed the address space: check the count and the stride"
+    )
+}
+
 /// A caller's array.
 pub struct Array<'a, T> {
     start: *const u8,
@@ -73,20 +89,11 @@ impl<T: Element> Array<'_, T> {
     /// # Safety
     /// `start` is NULL or points to `count` elements, `stride` bytes apart, readable while the array is used.
     pub unsafe fn new(start: *const T, stride: usize, count: usize, what: &str) -> Result<Self> {
-        let name = T::NAME;
-        if start.is_null() && count > 0 {
-            return Err(null(what, "an array of the stated count"));
-        }
         let is_packed = stride == 0;
         let stride = if is_packed { T::FIRST_SIZE } else { stride };
-        if stride < T::FIRST_SIZE {
-            return Err(error!(InvalidArgument, "the stride of {what} is {stride}: set it to sizeof({name}), or 0"));
-        }
-        if count.checked_mul(stride).is_none_or(|bytes| bytes > isize::MAX as usize) {
-            return Err(error!(
-                InvalidArgument,
-                "{what}: {count} {name} at a stride of {stride} bytes exceed the address space: check the count and the stride"
-            ));
+        let bytes = count.checked_mul(stride).filter(|&bytes| bytes <= isize::MAX as usize);
+        if start.is_null() && count > 0 || stride < T::FIRST_SIZE || bytes.is_none() {
+            return Err(refusal(start.cast(), stride, count, what, T::NAME, T::FIRST_SIZE));
         }
         let array = Self { start: start.cast(), stride, is_packed, count, element: PhantomData };
         // The function itself rejects a larger count, without reading the elements.

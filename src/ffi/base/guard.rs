@@ -11,6 +11,7 @@
 use std::cell::UnsafeCell;
 use std::ffi::c_char;
 use std::fmt::Write as _;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Once, OnceLock};
 
@@ -29,6 +30,7 @@ pub struct CSentence {
 impl CSentence {
     pub const EMPTY: Self = Self { bytes: [0; SENTENCE] };
 
+    #[inline(never)]
     pub fn set(&mut self, sentence: &str) {
         let cut = Text::<{ SENTENCE - 1 }>::format(format_args!("{sentence}"));
         self.bytes[..cut.as_str().len()].copy_from_slice(cut.as_str().as_bytes());
@@ -46,6 +48,8 @@ struct ThreadState {
     panic: Text<{ SENTENCE - 1 }>,
     /// Guards that are active, minus the host callbacks in between: above zero exactly while library code runs.
     inside: u32,
+    /// Whether a call may begin without a look at `is_barred` and the panic hook.
+    is_open: bool,
     /// Whether a host function is running that must not call the library.
     is_barred: bool,
     /// The host's floating-point environment at entry, for callbacks.
@@ -60,6 +64,7 @@ thread_local! {
             last_error: CSentence::EMPTY,
             panic: Text::EMPTY,
             inside: 0,
+            is_open: false,
             is_barred: false,
             host_environment: Register::DEFAULT,
             is_altered: false,
@@ -75,7 +80,22 @@ fn with_thread<R>(f: impl FnOnce(&mut ThreadState) -> R) -> R {
 
 /// A number that is unique among live threads, never 0.
 pub fn thread_token() -> usize {
-    THREAD.with(|state| state.get() as usize)
+    Thread::current().token()
+}
+
+/// This thread. A call looks it up once, because the lookup is a call in a shared library.
+#[derive(Clone, Copy)]
+pub struct Thread(*mut ThreadState);
+
+impl Thread {
+    pub fn current() -> Self {
+        Self(THREAD.with(UnsafeCell::get))
+    }
+
+    /// A number that is unique among live threads, never 0.
+    pub fn token(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// Copies this thread's last error message.
@@ -98,14 +118,90 @@ pub fn set_last_error(sentence: &str) {
     with_thread(|thread| thread.last_error.set(sentence));
 }
 
+/// The body of a call, and later its answer. [`run_apart`] knows neither type, so that the guard is compiled once and not for
+/// every function of the C API: that halved the code of an entry.
+pub union Slot<F, R> {
+    body: ManuallyDrop<F>,
+    answer: ManuallyDrop<R>,
+}
+
+impl<F, R> Slot<F, R> {
+    pub fn new(body: F) -> Self {
+        Self { body: ManuallyDrop::new(body) }
+    }
+
+    /// Runs the body with `start`, and keeps its answer.
+    ///
+    /// # Safety
+    /// `slot` holds the body.
+    #[inline]
+    pub unsafe fn fill(slot: *mut Self, start: impl FnOnce(F) -> Result<R>) -> Result<()> {
+        // SAFETY: by this function's contract; the body is moved out once, and an answer takes its place.
+        unsafe {
+            let body = ManuallyDrop::take(&mut (*slot).body);
+            (*slot).answer = ManuallyDrop::new(start(body)?);
+        }
+        Ok(())
+    }
+
+    /// The answer.
+    ///
+    /// # Safety
+    /// `code` is `Ok` only if [`Slot::fill`] succeeded. After another code the slot is not used again.
+    #[inline]
+    pub unsafe fn answer(self, code: hob_result) -> std::result::Result<R, hob_result> {
+        if code != hob_result::Ok {
+            return Err(code);
+        }
+        // SAFETY: by this function's contract.
+        Ok(ManuallyDrop::into_inner(unsafe { self.answer }))
+    }
+}
+
 /// Runs `body` inside the guard. A failure's message is stored for `hob_last_error`.
-pub fn catch<R>(body: impl FnOnce() -> Result<R>) -> std::result::Result<R, hob_result> {
-    INSTALL.call_once(install_panic_hook);
-    let thread = THREAD.with(UnsafeCell::get);
-    // SAFETY: this thread's own, as in `with_thread`. The address is looked up once, because the lookup is a call in a
-    // shared library.
-    if unsafe { (*thread).is_barred } {
-        return Err(barred());
+#[inline]
+pub fn catch<const HOT: bool, R, F: FnOnce() -> Result<R>>(body: F) -> std::result::Result<R, hob_result> {
+    unsafe fn start<R, F: FnOnce() -> Result<R>>(slot: *mut ()) -> Result<()> {
+        // SAFETY: `catch` passes its slot, once.
+        unsafe { Slot::<F, R>::fill(slot.cast(), |body| body()) }
+    }
+    let mut slot = Slot::new(body);
+    // SAFETY: `start` fits the slot, and runs at most once.
+    unsafe {
+        let run = if HOT { run_here } else { run_apart };
+        let code = run((&raw mut slot).cast(), start::<R, F>);
+        slot.answer(code)
+    }
+}
+
+/// Runs `start(data)` inside the guard.
+///
+/// # Safety
+/// `start` may be called once with `data`.
+#[inline(never)]
+unsafe fn run_apart(data: *mut (), start: unsafe fn(*mut ()) -> Result<()>) -> hob_result {
+    // SAFETY: by this function's contract.
+    unsafe { run_here(data, start) }
+}
+
+/// # Safety
+/// As [`run_apart`].
+#[inline(always)]
+unsafe fn run_here(data: *mut (), start: unsafe fn(*mut ()) -> Result<()>) -> hob_result {
+    // SAFETY: by this function's contract.
+    catch_on(Thread::current(), || unsafe { start(data) })
+}
+
+/// [`catch`] with the thread at hand, compiled for each `body`.
+#[inline(always)]
+pub fn catch_on(thread: Thread, body: impl FnOnce() -> Result<()>) -> hob_result {
+    let thread = thread.0;
+    // SAFETY: this thread's own, as in `with_thread`.
+    if !unsafe { (*thread).is_open } {
+        // SAFETY: as before.
+        if unsafe { !(*thread).open() } {
+            return barred();
+        }
     }
     // SAFETY: as before.
     let outside = unsafe { (*thread).enter() };
@@ -113,15 +209,23 @@ pub fn catch<R>(body: impl FnOnce() -> Result<R>) -> std::result::Result<R, hob_
     // SAFETY: as before; the host must return from callbacks on the thread that called it, so it is still this thread.
     unsafe { (*thread).leave(outside) };
     match outcome {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(report(&error)),
-        Err(payload) => Err(panicked(payload)),
+        Ok(Ok(())) => hob_result::Ok,
+        Ok(Err(error)) => fail(error),
+        Err(payload) => panicked(payload),
     }
+}
+
+/// [`report`] that frees the error.
+#[cold]
+#[inline(never)]
+fn fail(error: Error) -> hob_result {
+    report(&error)
 }
 
 static INSTALL: Once = Once::new();
 
 #[cold]
+#[inline(never)]
 fn barred() -> hob_result {
     let sentence =
         "a file function or a comparison of the host called the library, which waits for it: make the call later";
@@ -130,6 +234,7 @@ fn barred() -> hob_result {
 
 /// Converts a caught panic to a result code.
 #[cold]
+#[inline(never)]
 fn panicked(payload: Box<dyn std::any::Any + Send>) -> hob_result {
     // The payload comes from library code. A panic in its drop must not leave the library either.
     let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
@@ -144,7 +249,7 @@ pub fn code(called: std::result::Result<(), hob_result>) -> hob_result {
 
 /// [`catch`] that returns a result code.
 pub fn guard(body: impl FnOnce() -> Result<()>) -> hob_result {
-    code(catch(body))
+    code(catch::<false, _, _>(body))
 }
 
 /// [`catch`] on a thread that is not the caller's. A panic's message is returned.
@@ -152,7 +257,7 @@ pub fn guard(body: impl FnOnce() -> Result<()>) -> hob_result {
 #[allow(clippy::result_large_err, reason = "rare, and needs no memory")]
 pub fn enclose(work: &mut dyn FnMut()) -> std::result::Result<(), crate::executor::Sentence> {
     let caught = unbarred(|| {
-        catch(|| {
+        catch::<false, _, _>(|| {
             work();
             Ok(())
         })
@@ -162,6 +267,7 @@ pub fn enclose(work: &mut dyn FnMut()) -> std::result::Result<(), crate::executo
 
 /// Stores an error's message for `hob_last_error` and returns its code.
 #[cold]
+#[inline(never)]
 pub fn report(error: &Error) -> hob_result {
     set_last_error(error.sentence());
     hob_result::from(error.code())
@@ -175,6 +281,22 @@ struct Outside {
 }
 
 impl ThreadState {
+    /// Prepares for a call. Returns whether it may begin.
+    #[cold]
+    #[inline(never)]
+    fn open(&mut self) -> bool {
+        INSTALL.call_once(install_panic_hook);
+        self.is_open = !self.is_barred;
+        self.is_open
+    }
+
+    /// Sets the bar. Returns whether it was set.
+    #[cfg(feature = "executor")]
+    fn bar(&mut self, is_barred: bool) -> bool {
+        self.is_open = false;
+        std::mem::replace(&mut self.is_barred, is_barred)
+    }
+
     /// Switches to the default environment and marks library code as running.
     fn enter(&mut self) -> Outside {
         let register = Register::read();
@@ -262,9 +384,9 @@ pub fn call_host_in_loop<R>(environment: Register, callback: impl FnOnce() -> R)
 /// return `HOB_RESULT_BUSY` instead of a deadlock.
 #[cfg(feature = "store")]
 pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
-    let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, true));
+    let was_barred = with_thread(|thread| thread.bar(true));
     let answer = call_host(callback);
-    with_thread(|thread| thread.is_barred = was_barred);
+    with_thread(|thread| thread.bar(was_barred));
     answer
 }
 
@@ -272,9 +394,9 @@ pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
 /// while it waits for a file.
 #[cfg(feature = "executor")]
 pub fn unbarred<R>(work: impl FnOnce() -> R) -> R {
-    let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, false));
+    let was_barred = with_thread(|thread| thread.bar(false));
     let done = work();
-    with_thread(|thread| thread.is_barred = was_barred);
+    with_thread(|thread| thread.bar(was_barred));
     done
 }
 

@@ -3,8 +3,9 @@
 use std::ffi::c_char;
 use std::ptr;
 
+use super::argument::{null, wrong_stride};
 use super::array::Element;
-use crate::base::{Result, error};
+use crate::base::{Error, Result, error};
 
 /// A value that is returned in the caller's memory.
 ///
@@ -51,8 +52,7 @@ impl<T: Output> Out<T> {
     /// `place` is NULL or writable until [`Out::write`].
     pub unsafe fn new(place: *mut T, what: &'static str) -> Result<Self> {
         // SAFETY: by this function's contract.
-        unsafe { Self::optional(place, what) }?
-            .ok_or_else(|| error!(InvalidArgument, "{what} is NULL: pass a pointer for the result"))
+        unsafe { Self::optional(place, what) }?.ok_or_else(|| null(what, "a pointer for the result"))
     }
 
     /// The place, which may be NULL.
@@ -99,6 +99,12 @@ impl OutBuffer {
 
     /// Fills in `needed` bytes with `write`.
     pub fn fill(self, needed: usize, write: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<()> {
+        self.place(needed)?.map_or(Ok(()), |bytes| write(bytes).map(|_| ()))
+    }
+
+    /// The place of `needed` bytes, unless only the size is asked for.
+    #[inline(never)]
+    fn place<'a>(self, needed: usize) -> Result<Option<&'a mut [u8]>> {
         // SAFETY: by the contract of `new`.
         let out_size = unsafe { Out::optional(self.out_size, "out_size") }?;
         if self.start.is_null() && out_size.is_none() {
@@ -106,7 +112,7 @@ impl OutBuffer {
         }
         write_if(out_size, needed);
         if self.start.is_null() {
-            return Ok(());
+            return Ok(None);
         }
         if self.capacity < needed {
             let capacity = self.capacity;
@@ -117,11 +123,10 @@ impl OutBuffer {
         }
         // SAFETY: the caller's bytes may be uninitialised, so they are zeroed before the slice is formed. `needed` is
         // at most `capacity`.
-        let bytes = unsafe {
+        Ok(Some(unsafe {
             ptr::write_bytes(self.start, 0, needed);
             std::slice::from_raw_parts_mut(self.start.cast::<u8>(), needed)
-        };
-        write(bytes).map(|_| ())
+        }))
     }
 
     /// Fills in a text without a NUL.
@@ -153,13 +158,12 @@ impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
         what: &'static str,
     ) -> Result<Self> {
         if start.is_null() && out_count.is_null() {
-            return Err(error!(InvalidArgument, "{what} and its count are both NULL: pass at least one of them"));
+            return Err(no_place(what));
         }
         let stride = if stride == 0 { T::FIRST_SIZE } else { stride };
         let bytes = capacity.checked_mul(stride).filter(|bytes| *bytes <= isize::MAX as usize);
         if !start.is_null() && (stride < T::FIRST_SIZE || bytes.is_none()) {
-            let name = T::NAME;
-            return Err(error!(InvalidArgument, "the stride of {what} is {stride}: set it to sizeof({name}), or 0"));
+            return Err(wrong_stride(what, stride, T::NAME));
         }
         Ok(Self { start, stride, capacity, out_count, what })
     }
@@ -182,16 +186,13 @@ impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
         let Self { start, stride, capacity, out_count, what } = self;
         // SAFETY: by the contract of `new`.
         let out_count = unsafe { Out::optional(out_count, "out_count") }?;
-        let number = N::try_from(count).map_err(|_| error!(LimitExceeded, "{count} {what} are too many to count"))?;
+        let number = N::try_from(count).map_err(|_| too_many(what, count))?;
         write_if(out_count, number);
         if start.is_null() {
             return Ok(());
         }
         if capacity < count {
-            return Err(error!(
-                BufferTooSmall,
-                "{what} has room for {capacity}, {count} are needed: pass a larger array"
-            ));
+            return Err(too_small(what, capacity, count));
         }
         let size = stride.min(size_of::<T>());
         write(&mut |index, element: T| {
@@ -204,4 +205,22 @@ impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
             }
         })
     }
+}
+
+#[cold]
+#[inline(never)]
+fn no_place(what: &str) -> Error {
+    error!(InvalidArgument, "{what} and its count are both NULL: pass at least one of them")
+}
+
+#[cold]
+#[inline(never)]
+fn too_many(what: &str, count: usize) -> Error {
+    error!(LimitExceeded, "{count} {what} are too many to count")
+}
+
+#[cold]
+#[inline(never)]
+fn too_small(what: &str, capacity: usize, count: usize) -> Error {
+    error!(BufferTooSmall, "{what} has room for {capacity}, {count} are needed: pass a larger array")
 }

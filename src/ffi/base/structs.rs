@@ -6,6 +6,7 @@
 //! The library never forms a Rust reference to the caller's memory, but copies it bytewise. So it need not be aligned,
 //! and concurrent writes by another thread of the host cannot break the library.
 
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::guard::guard;
@@ -17,13 +18,17 @@ use crate::base::{Error, Result, error};
 /// # Safety
 /// `#[repr(C)]`, its first field is `struct_size: u32`, and every bit pattern is a valid value (integers, floats, raw
 /// pointers, `Option<extern "C" fn>`).
-pub unsafe trait Versioned: Copy {
+pub unsafe trait Versioned: Copy + 'static {
     /// Name in C.
     const NAME: &'static str;
     /// Size in the first released header, which is the smallest valid size.
     const FIRST_SIZE: usize;
     /// The value that `_init` writes, with the right `struct_size`.
-    fn defaults() -> Self;
+    const DEFAULTS: &'static Self;
+    /// A copy of [`Versioned::DEFAULTS`].
+    fn defaults() -> Self {
+        *Self::DEFAULTS
+    }
     /// Replaces 0 by the default in every field where 0 means the default.
     fn fill_in(&mut self);
     /// Rejects a reserved field that is not 0. `what` names the parameter.
@@ -66,23 +71,33 @@ pub fn is_zero<T: Zero>(value: &T) -> bool {
 /// The largest accepted `struct_size`. A larger one is an uninitialised field.
 const LONGEST: usize = 4096;
 
-/// Name and sizes of a struct. With them the code for all structs is compiled only once.
-#[derive(Clone, Copy)]
+/// Name, sizes and defaults of a struct. With them the code for all structs is compiled only once.
 struct Layout {
     name: &'static str,
     first_size: usize,
     size: usize,
+    defaults: *const u8,
 }
 
-impl Layout {
-    const fn of<T: Versioned>() -> Self {
-        const { assert!(T::FIRST_SIZE <= size_of::<T>()) };
-        Self { name: T::NAME, first_size: T::FIRST_SIZE, size: size_of::<T>() }
-    }
+/// The layout of a struct, in static memory.
+trait HasLayout: Versioned {
+    const LAYOUT: &'static Layout = {
+        assert!(Self::FIRST_SIZE <= size_of::<Self>());
+        &Layout {
+            name: Self::NAME,
+            first_size: Self::FIRST_SIZE,
+            size: size_of::<Self>(),
+            defaults: ptr::from_ref(Self::DEFAULTS).cast(),
+        }
+    };
+}
 
+impl<T: Versioned> HasLayout for T {}
+
+impl Layout {
     /// # Safety
     /// As [`read_struct`].
-    unsafe fn check(self, at: *const u8, what: &str) -> Result<usize> {
+    unsafe fn check(&self, at: *const u8, what: &str) -> Result<usize> {
         let name = self.name;
         if at.is_null() {
             return Err(error!(InvalidArgument, "{what} is NULL: pass a {name} that {}_INIT has set up", Upper(name)));
@@ -102,19 +117,27 @@ impl Layout {
     /// # Safety
     /// As [`read_struct`].
     #[cold]
-    unsafe fn check_other(self, at: *const u8, what: &str) -> Result<()> {
+    #[inline(never)]
+    unsafe fn check_other(&self, at: *const u8, what: &str) -> Result<()> {
         // SAFETY: as this function's.
         unsafe { self.check(at, what) }.map(|_| ())
     }
 
     /// # Safety
     /// As [`read_struct`]; `to` is a struct of the library's version.
-    unsafe fn read(self, from: *const u8, to: *mut u8, what: &str) -> Result<()> {
+    #[inline(never)]
+    unsafe fn read(&self, from: *const u8, to: *mut u8, what: &str) -> Result<()> {
         // SAFETY: as this function's.
         let size = unsafe { self.check(from, what) }?;
         // SAFETY: `size` bytes are readable by this function's contract; `to` has room for the smaller of the two
-        // sizes.
-        unsafe { ptr::copy_nonoverlapping(from, to, size.min(self.size)) };
+        // sizes, and for the defaults of the rest.
+        unsafe {
+            let known = size.min(self.size);
+            ptr::copy_nonoverlapping(from, to, known);
+            if known < self.size {
+                ptr::copy_nonoverlapping(self.defaults.add(known), to.add(known), self.size - known);
+            }
+        }
         for offset in self.size..size {
             // SAFETY: within the caller's `size` bytes.
             if unsafe { from.add(offset).read() } != 0 {
@@ -131,8 +154,8 @@ impl Layout {
     }
 
     /// # Safety
-    /// As [`init_struct`]; `defaults` is a struct of the library's version.
-    unsafe fn init(self, to: *mut u8, size: u32, defaults: *const u8) -> Result<()> {
+    /// As [`init_struct`].
+    unsafe fn init(&self, to: *mut u8, size: u32) -> Result<()> {
         let name = self.name;
         if to.is_null() {
             return Err(error!(InvalidArgument, "{name}_init: the struct is NULL"));
@@ -144,7 +167,7 @@ impl Layout {
         // is accepted later; the first field is a u32.
         unsafe {
             ptr::write_bytes(to, 0, size as usize);
-            ptr::copy_nonoverlapping(defaults, to, self.size.min(size as usize));
+            ptr::copy_nonoverlapping(self.defaults, to, self.size.min(size as usize));
             to.cast::<u32>().write_unaligned(size);
         }
         Ok(())
@@ -156,9 +179,12 @@ impl Layout {
 /// # Safety
 /// `from` is NULL or points to a readable `u32` that, if it holds a plausible size, is followed by that many bytes.
 pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T> {
-    let mut value = T::defaults();
-    // SAFETY: as this function's; any bytes are a valid `T`.
-    unsafe { Layout::of::<T>().read(from.cast(), (&raw mut value).cast(), what) }?;
+    let mut value = MaybeUninit::<T>::uninit();
+    // SAFETY: as this function's; `read` writes all of it, and any bytes are a valid `T`.
+    let mut value = unsafe {
+        T::LAYOUT.read(from.cast(), value.as_mut_ptr().cast(), what)?;
+        value.assume_init()
+    };
     value.check_reserved(what)?;
     value.fill_in();
     Ok(value)
@@ -175,8 +201,11 @@ pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()>
         return Ok(());
     }
     // SAFETY: as this function's.
-    unsafe { Layout::of::<T>().check_other(at.cast(), what) }
+    unsafe { T::LAYOUT.check_other(at.cast(), what) }
 }
+
+/// Bytes of a struct that is written without a call.
+const MOST_MOVED: usize = 64;
 
 /// Copies as much of `value` as fits into the caller's struct, and sets fields that this library does not know to 0.
 /// The caller's `struct_size` is unchanged. No other function writes an answer into a caller's struct.
@@ -188,8 +217,8 @@ pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
     let known = size_of::<T>();
     // SAFETY: as this function's.
     unsafe {
-        if to.cast::<u32>().read_unaligned() as usize == known {
-            // The usual case: a copy of known length is a few moves.
+        if known <= MOST_MOVED && to.cast::<u32>().read_unaligned() as usize == known {
+            // The usual case: a short copy of known length is a few moves.
             let head = size_of::<u32>();
             let from = ptr::from_ref(value).cast::<u8>();
             ptr::copy_nonoverlapping(from.add(head), to.cast::<u8>().add(head), known - head);
@@ -199,11 +228,10 @@ pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
     }
 }
 
-/// Writes a struct of `known` bytes into the caller's struct of another size.
+/// Writes a struct of `known` bytes into the caller's struct of any size.
 ///
 /// # Safety
 /// As [`write_struct`].
-#[cold]
 #[inline(never)]
 unsafe fn write_other(to: *mut u8, from: *const u8, known: usize) {
     let head = size_of::<u32>();
@@ -219,6 +247,8 @@ unsafe fn write_other(to: *mut u8, from: *const u8, known: usize) {
 }
 
 /// A reserved field that is not 0.
+#[cold]
+#[inline(never)]
 pub fn not_zero(what: &str, name: &str, field: &str) -> Error {
     error!(Unsupported, "{what}: {name}.{field} is not 0: it is reserved in this version, set it to 0")
 }
@@ -237,14 +267,22 @@ impl std::fmt::Display for Upper {
 ///
 /// # Safety
 /// `to` is NULL or points to `size` writable bytes.
+#[inline]
 pub unsafe fn init_struct<T: Versioned>(to: *mut T, size: u32) -> hob_result {
-    let defaults = T::defaults();
-    if !to.is_null() && size as usize == size_of::<T>() {
+    // SAFETY: as this function's.
+    unsafe { init(to.cast(), size, T::LAYOUT) }
+}
+
+/// # Safety
+/// As [`init_struct`].
+#[inline(never)]
+unsafe fn init(to: *mut u8, size: u32, layout: &'static Layout) -> hob_result {
+    if !to.is_null() && size as usize == layout.size {
         // The usual case needs no guard, which would take most of the call's time: nothing here fails or panics.
         // SAFETY: as this function's. The defaults have this size as their `struct_size`.
-        unsafe { to.write_unaligned(defaults) };
+        unsafe { ptr::copy_nonoverlapping(layout.defaults, to, layout.size) };
         return hob_result::Ok;
     }
     // SAFETY: as this function's.
-    guard(|| unsafe { Layout::of::<T>().init(to.cast(), size, (&raw const defaults).cast()) })
+    guard(|| unsafe { layout.init(to, size) })
 }

@@ -56,6 +56,7 @@ pub struct Str<'a> {
 
 impl<'a> Str<'a> {
     /// The text, after a check.
+    #[inline(never)]
     pub fn text(self) -> Result<&'a str> {
         let what = self.what;
         std::str::from_utf8(self.bytes()?)
@@ -63,6 +64,7 @@ impl<'a> Str<'a> {
     }
 
     /// The bytes, without a check.
+    #[inline(never)]
     pub fn bytes(self) -> Result<&'a [u8]> {
         let (hob_str { data, len }, what) = (self.text, self.what);
         if data.is_null() {

@@ -27,7 +27,7 @@ use crate::ffi::base::text::hob_str;
 /// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment.
 /// `worker` is 0 on this thread. It is always below hob_executor_statistics.max_concurrency. Two blocks of one loop
 /// that run at the same time have different workers. `body` may make shared calls, on this executor too.
-#[entry(any, nullable(executor))]
+#[entry(any, hot, nullable(executor))]
 pub extern "C" fn hob_executor_parallel_for(
     executor: *const hob_executor,
     blocks: u32,

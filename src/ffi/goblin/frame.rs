@@ -68,7 +68,7 @@ impl From<&Decision> for hob_decision {
 ///     hob_decision decision = HOB_DECISION_INIT;
 ///     hob_goblin_update(goblin, &decision);
 ///     set_shadow_quality(hob_goblin_choice(goblin, shadows));
-#[entry(exclusive, nullable(out_decision))]
+#[entry(exclusive, hot, nullable(out_decision))]
 pub extern "C" fn hob_goblin_update(goblin: *mut hob_goblin, out_decision: *mut hob_decision) -> hob_result {
     collect(goblin)?;
     decide_into(goblin, out_decision)
@@ -78,7 +78,7 @@ pub extern "C" fn hob_goblin_update(goblin: *mut hob_goblin, out_decision: *mut 
 /// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
 /// reason. It never waits and is never busy. A render thread that is a frame behind calls hob_goblin_choices or
 /// hob_goblin_choice_of with the decision of its frame. Threads: any.
-#[entry(published)]
+#[entry(published, hot)]
 pub extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: hob_setting_id) -> u32 {
     Ok(goblin.choice(setting.into())?.map_or(0, u32::from))
 }
@@ -87,7 +87,7 @@ pub extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: hob_sett
 /// With HOB_DECISION_LATEST it is that of the latest decision; before the goblin's first decision, the default.
 /// HOB_RESULT_NOT_FOUND if the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no
 /// part in it. It never waits and is never busy. Threads: any.
-#[entry(published)]
+#[entry(published, hot)]
 pub extern "C" fn hob_goblin_choice_of(
     goblin: *const hob_goblin,
     decision_id: u64,
@@ -116,7 +116,7 @@ pub const HOB_CHOICE_NONE: u32 = 4294967295;
 ///     uint64_t decision_id;
 ///     hob_goblin_choices(goblin, HOB_DECISION_LATEST, choices, MAX_SETTINGS, NULL, &decision_id);
 ///     set_shadow_quality(choices[shadows.index1 - 1]);
-#[entry(published, nullable(out_decision_id))]
+#[entry(published, hot, nullable(out_decision_id))]
 pub extern "C" fn hob_goblin_choices(
     goblin: *const hob_goblin,
     decision_id: u64,
@@ -147,7 +147,7 @@ pub extern "C" fn hob_goblin_choices(
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
-#[entry(exclusive)]
+#[entry(exclusive, hot)]
 pub extern "C" fn hob_goblin_measure(
     goblin: *mut hob_goblin,
     decision_id: u64,
@@ -164,7 +164,7 @@ pub extern "C" fn hob_goblin_measure(
 /// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane
 /// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. The total and the samples of a
 /// decision may come in any order. Threads: exclusive.
-#[entry(exclusive)]
+#[entry(exclusive, hot)]
 pub extern "C" fn hob_goblin_measure_total(
     goblin: *mut hob_goblin,
     decision_id: u64,
@@ -179,7 +179,7 @@ pub extern "C" fn hob_goblin_measure_total(
 /// Reports that the frame of `decision_id` (or HOB_DECISION_LATEST) used `choice` instead of the decided option.
 /// Call it before the samples of that frame: they then count for `choice`. hob_goblin_choice_of still returns the
 /// decided option. Threads: exclusive.
-#[entry(exclusive)]
+#[entry(exclusive, hot)]
 pub extern "C" fn hob_goblin_report_applied(
     goblin: *mut hob_goblin,
     decision_id: u64,

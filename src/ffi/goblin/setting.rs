@@ -204,7 +204,7 @@ pub extern "C" fn hob_goblin_set_options(
 
 /// Changes the value of one option; -1e9 to 1e9.
 /// Threads: exclusive.
-#[entry(exclusive)]
+#[entry(exclusive, hot)]
 pub extern "C" fn hob_goblin_set_value(
     goblin: *mut hob_goblin,
     setting: hob_setting_id,
@@ -217,7 +217,7 @@ pub extern "C" fn hob_goblin_set_value(
 /// Sets whether an option can be chosen now.
 /// `ready` 0: it is streaming in or compiling. An option that does not exist gives HOB_RESULT_INVALID_ARGUMENT, as in
 /// all functions that change one. Threads: exclusive.
-#[entry(exclusive)]
+#[entry(exclusive, hot)]
 pub extern "C" fn hob_goblin_set_ready(
     goblin: *mut hob_goblin,
     setting: hob_setting_id,

@@ -143,7 +143,7 @@ pub extern "C" fn hob_graph_set_sink(graph: *mut hob_graph, node: hob_node_id, i
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: the input has a link, or there is no such pin. HOB_RESULT_NOT_FOUND: there is no such
 /// node. Threads: exclusive.
-#[entry(exclusive, experimental)]
+#[entry(exclusive, hot, experimental)]
 pub extern "C" fn hob_graph_set_input(
     graph: *mut hob_graph,
     node: hob_node_id,

@@ -86,7 +86,7 @@ pub struct hob_evaluation_summary {
 /// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of the
 /// executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel return
 /// HOB_RESULT_BUSY.
-#[entry(exclusive, nullable(executor, desc, out_summary), experimental)]
+#[entry(exclusive, hot, nullable(executor, desc, out_summary), experimental)]
 pub extern "C" fn hob_graph_evaluate(
     graph: *mut hob_graph,
     executor: *const hob_executor,
@@ -124,7 +124,7 @@ pub extern "C" fn hob_graph_cancel(graph: *const hob_graph) -> hob_result {
 /// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node, or its value was
 /// released, see hob_graph_set_memory_limit; sinks keep theirs.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
-#[entry(shared, experimental)]
+#[entry(shared, hot, experimental)]
 pub extern "C" fn hob_graph_get_value(
     graph: *const hob_graph,
     node: hob_node_id,

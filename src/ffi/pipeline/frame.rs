@@ -46,7 +46,7 @@ impl From<State> for hob_pipeline_state {
 /// compiled. A build cannot be interrupted: one that takes longer is paid back by later frames.
 ///
 /// Waits for nothing. Allocates only to post a task to the background when there is work. Threads: shared.
-#[entry(shared, experimental)]
+#[entry(shared, hot, experimental)]
 pub extern "C" fn hob_pipeline_library_begin_frame(library: *const hob_pipeline_library, budget_us: u64) -> hob_result {
     if let Some(library) = &library.0 {
         library.begin_frame((budget_us < u64::MAX).then_some(budget_us));
@@ -62,7 +62,7 @@ pub extern "C" fn hob_pipeline_library_begin_frame(library: *const hob_pipeline_
 ///     if (hob_pipeline_library_use(library, &key) == HOB_PIPELINE_STATE_READY) draw(&key);
 ///
 /// Threads: shared.
-#[entry(shared, experimental)]
+#[entry(shared, hot, experimental)]
 pub extern "C" fn hob_pipeline_library_use(
     library: *const hob_pipeline_library,
     key: *const hob_fingerprint,
@@ -143,7 +143,7 @@ pub extern "C" fn hob_pipeline_library_request(
 
 /// Gets the state of a pipeline, without a use.
 /// Threads: shared.
-#[entry(shared, experimental)]
+#[entry(shared, hot, experimental)]
 pub extern "C" fn hob_pipeline_library_get_state(
     library: *const hob_pipeline_library,
     key: *const hob_fingerprint,

@@ -250,7 +250,7 @@ pub extern "C" fn hob_profile_scale(profile: *mut hob_profile, factor: f64) -> h
 
 /// Returns the number of tasks; 0 for an invalid handle.
 /// Threads: shared.
-#[entry(shared)]
+#[entry(shared, hot)]
 pub extern "C" fn hob_profile_task_count(profile: *const hob_profile) -> u32 {
     Ok(profile.profile.tasks().len() as u32)
 }

@@ -54,7 +54,7 @@ pub struct hob_blob {
 /// it from source.
 ///
 /// A view that `*blob` holds is released first: after a miss the blob is empty. Threads: shared.
-#[entry(shared)]
+#[entry(shared, hot)]
 pub extern "C" fn hob_program_cache_get(
     cache: *const hob_program_cache,
     key: *const hob_fingerprint,
@@ -192,7 +192,7 @@ pub enum hob_use_outcome {
 /// says how long that may take. If that fails the use begins nevertheless, but cannot become a strike:
 /// hob_program_cache_get_problem says why. Without a directory nothing is written, and there are no strikes. Threads:
 /// shared.
-#[entry(shared)]
+#[entry(shared, hot)]
 pub extern "C" fn hob_program_cache_begin_use(
     cache: *const hob_program_cache,
     key: *const hob_fingerprint,
@@ -211,7 +211,7 @@ pub extern "C" fn hob_program_cache_begin_use(
 ///
 /// HOB_USE_OUTCOME_REJECTED removes the program. A program that was put since the use began stays. If memory had no
 /// program of the key when the use began, a newer put is removed, too. Threads: shared.
-#[entry(shared)]
+#[entry(shared, hot)]
 pub extern "C" fn hob_program_cache_end_use(
     cache: *const hob_program_cache,
     use_id: hob_use_id,

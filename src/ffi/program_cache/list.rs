@@ -31,7 +31,7 @@ fn flags(places: &Places) -> u32 {
 /// Tells whether the cache contains a program, and where: `*out_places` is HOB_PROGRAM_IN_MEMORY and the like.
 /// 0: nowhere. Eviction does not count this as a get. hob_program_cache_get_program_status is faster for memory alone.
 /// HOB_RESULT_TIMEOUT: the disk is still busy after `timeout_us` microseconds. Threads: shared.
-#[entry(shared)]
+#[entry(shared, hot)]
 pub extern "C" fn hob_program_cache_contains(
     cache: *const hob_program_cache,
     key: *const hob_fingerprint,
