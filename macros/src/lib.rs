@@ -36,6 +36,8 @@ use proc_macro::TokenStream;
 ///   default.
 /// * `inside = expression`, with `exclusive`, replaces the body if the call comes from a callback of the handle. In the
 ///   expression the handle is bound to `&Value`.
+/// * `coded`, for a function that returns `hob_result`: the body returns `Result<hob_result>`, for results of each frame that
+///   must not allocate as an error does.
 /// * `hot` compiles the guard into the function: for the calls of a frame that take less than a microsecond.
 /// * `experimental` puts the function into the experimental tier.
 ///

@@ -28,7 +28,7 @@ use crate::perception::Answer;
 /// large. Does not allocate, apart from the first computations for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
-#[entry(exclusive, coded, experimental)]
+#[entry(exclusive, hot, coded, experimental)]
 pub extern "C" fn hob_perception_query(
     perception: *mut hob_perception,
     pipeline: hob_perception_pipeline_id,
