@@ -57,8 +57,8 @@ pub struct Pending<'a> {
 /// A set of positions, whose lowest is found in constant time for any usual size.
 #[derive(Default)]
 pub struct Bits {
-    words: Vec<u64>,
-    summary: Vec<u64>,
+    pub(super) words: Vec<u64>,
+    pub(super) summary: Vec<u64>,
 }
 
 impl Bits {
@@ -76,9 +76,21 @@ impl Bits {
         if old & bit == 0 {
             self.words[word] = old | bit;
             if old == 0 {
-                self.summary[word / 64] |= 1 << (word % 64);
+                self.note_word(word);
             }
         }
+    }
+
+    /// Notes that a word is not 0 any more.
+    #[inline(never)]
+    pub fn note_word(&mut self, word: usize) {
+        self.summary[word / 64] |= 1 << (word % 64);
+    }
+
+    /// Notes that a word is 0.
+    #[inline(never)]
+    pub fn forget_word(&mut self, word: usize) {
+        self.summary[word / 64] &= !(1 << (word % 64));
     }
 
     #[inline]
@@ -86,21 +98,8 @@ impl Bits {
         let word = (position / 64) as usize;
         self.words[word] &= !(1 << (position % 64));
         if self.words[word] == 0 {
-            self.summary[word / 64] &= !(1 << (word % 64));
+            self.forget_word(word);
         }
-    }
-
-    /// Removes a position. Whether the next one is in the set, and in the same word.
-    #[inline]
-    pub fn clear_and_peek(&mut self, position: u32) -> bool {
-        let word = (position / 64) as usize;
-        let rest = self.words[word] & !(1 << (position % 64));
-        self.words[word] = rest;
-        if rest == 0 {
-            self.summary[word / 64] &= !(1 << (word % 64));
-            return false;
-        }
-        rest >> (position % 64) & 2 != 0
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::kernel::SIMPLE_INPUTS;
 use super::rebuild::outdated;
-use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, Structure};
+use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, OWN, Structure};
 use crate::base::{Result, try_collect, try_filled, try_push};
 
 /// Marks entries of [`Plan::readers`] that are inputs: those that hold, and those whose owner has lazy inputs or no turn of
@@ -52,6 +52,18 @@ impl Step {
         }
     }
 
+    /// Its entries of [`Plan::reads`].
+    #[inline]
+    pub fn range_of_reads(&self) -> Range<usize> {
+        self.first_read as usize..self.first_read as usize + usize::from(self.input_count)
+    }
+
+    /// The entries of [`Plan::readers`] of its first output.
+    #[inline]
+    pub fn range_of_readers(&self) -> Range<usize> {
+        self.readers.0 as usize..self.readers.1 as usize
+    }
+
     /// The output of a simple step.
     #[inline]
     pub fn output(&self) -> u32 {
@@ -80,6 +92,16 @@ pub struct Plan {
     levels: Vec<u32>,
     /// Positions in the order of the list evaluator.
     list: Vec<u32>,
+    bounds: Bounds,
+}
+
+/// Above the largest numbers in a plan.
+#[derive(Clone, Copy, Default)]
+pub struct Bounds {
+    /// Of nodes.
+    pub nodes: usize,
+    /// Of outputs, those that are read included.
+    pub outputs: usize,
 }
 
 impl Plan {
@@ -101,6 +123,15 @@ impl Plan {
         self.steps.len()
     }
 
+    /// The steps, the reads of their inputs, and the readers of their outputs.
+    pub fn arrays(&self) -> (&[Step], &[u32], &[u32]) {
+        (&self.steps, &self.reads, &self.readers)
+    }
+
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
     #[inline]
     pub fn step(&self, position: u32) -> &Step {
         &self.steps[position as usize]
@@ -118,7 +149,7 @@ impl Plan {
     /// The reads of a step's inputs.
     #[inline]
     pub fn reads(&self, step: &Step) -> &[u32] {
-        &self.reads[step.first_read as usize..][..usize::from(step.input_count)]
+        &self.reads[step.range_of_reads()]
     }
 
     /// The readers of an output of a step: positions, or inputs with [`BY_INPUT`].
@@ -131,7 +162,7 @@ impl Plan {
     /// The readers of the output of a simple step.
     #[inline]
     pub fn readers_of_simple(&self, step: &Step) -> &[u32] {
-        &self.readers[step.readers.0 as usize..step.readers.1 as usize]
+        &self.readers[step.range_of_readers()]
     }
 
     /// Positions in the order of the list evaluator.
@@ -211,7 +242,15 @@ impl Plan {
             let pins = structure.node(self.steps[position].node);
             self.steps[position].first_read = self.reads.len() as u32;
             self.steps[position].first_reader = self.first_reader.len() as u32;
-            self.reads.extend(pins.inputs().map(|input| structure.read_by(input)));
+            let bounds = &mut self.bounds;
+            bounds.nodes = bounds.nodes.max(self.steps[position].node as usize + 1);
+            bounds.outputs = bounds.outputs.max(pins.outputs().end as usize);
+            for read in pins.inputs().map(|input| structure.read_by(input)) {
+                if read & OWN == 0 {
+                    bounds.outputs = bounds.outputs.max(read as usize + 1);
+                }
+                self.reads.push(read);
+            }
             for output in pins.outputs() {
                 let start = self.readers.len() as u32;
                 self.first_reader.push(start);

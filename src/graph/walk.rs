@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Function;
-use super::kernel::{Lanes, Simple};
+use super::kernel::Rest;
 use super::marks::{Bits, Pending};
 use super::node::Verdict;
 use super::plan::{BY_INPUT, Plan, Step};
@@ -12,58 +12,29 @@ use super::state::{DIRTY, Ended, Run};
 
 impl<F: Function> Work<'_, F> {
     /// Runs what waits at these positions, in order. Whether nothing waits there any more.
-    #[inline(never)]
     pub fn walk(&mut self, plan: &Plan, bits: &mut Bits, positions: Range<u32>) -> bool {
-        let lanes = self.state.lanes();
         // A node gives a turn to nodes behind it only.
         let mut next = positions.start;
         while let Some(mut position) = bits.next(next).filter(|&position| position < positions.end) {
-            loop {
-                let step = plan.step(position);
-                let is_done = if step.is_simple && self.state.broken() == 0 {
-                    self.step_simple(plan, bits, position, step, &lanes)
-                } else {
-                    self.step(plan, bits, position)
-                };
-                if !is_done {
-                    return false;
-                }
-                next = position + 1;
-                // Often the next position is next. The processor guesses that, and does not wait for the set.
-                if !bits.clear_and_peek(position) || next >= positions.end {
-                    break;
-                }
-                position = next;
-            }
-        }
-        true
-    }
-
-    #[inline(always)]
-    fn step_simple(&mut self, plan: &Plan, bits: &mut Bits, position: u32, step: &Step, lanes: &Lanes<'_, F>) -> bool {
-        if !self.may_start() {
-            return false;
-        }
-        let (evaluation, output) = (self.evaluation, step.output());
-        match lanes.run(step.node, plan.reads(step), output, evaluation, self.scratch.failure()) {
-            Simple::Same => {}
-            Simple::Changed => {
-                for &reader in plan.readers_of_simple(step) {
-                    match reader & BY_INPUT {
-                        0 => bits.set(reader),
-                        _ => self.change_input(plan, bits, reader & !BY_INPUT),
-                    }
+            if plan.step(position).is_simple && self.state.broken() == 0 {
+                match self.run_simple(plan, bits, position, positions.end) {
+                    Rest::Done => return true,
+                    Rest::Stopped => return false,
+                    Rest::General(at) => position = at,
                 }
             }
-            Simple::Unknown => return self.step(plan, bits, position),
-            Simple::Not(verdict) => self.fail(plan, bits, step, verdict),
+            if !self.step(plan, bits, position) {
+                return false;
+            }
+            bits.clear(position);
+            next = position + 1;
         }
-        self.summary.evaluated += 1;
         true
     }
 
     #[cold]
-    fn fail(&mut self, plan: &Plan, bits: &mut Bits, step: &Step, verdict: Verdict) {
+    #[inline(never)]
+    pub fn fail(&mut self, plan: &Plan, bits: &mut Bits, step: &Step, verdict: Verdict) {
         let run = Run {
             structure: self.structure,
             position: step.node,
@@ -84,7 +55,8 @@ impl<F: Function> Work<'_, F> {
 
     /// Makes the node of an input dirty, if it reads the input.
     #[cold]
-    fn change_input(&mut self, plan: &Plan, bits: &mut Bits, input: u32) {
+    #[inline(never)]
+    pub fn change_input(&mut self, plan: &Plan, bits: &mut Bits, input: u32) {
         let pending = &mut Some(Pending { plan, bits });
         self.marks.change_input(self.structure, self.state, input, pending);
     }

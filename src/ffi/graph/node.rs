@@ -1,10 +1,11 @@
 //! Parameters of nodes, and the argument of a running node.
 
 use std::ffi::{c_char, c_void};
+use std::ops::{Deref, DerefMut};
 
 use hobgoblin_macros::{element, open_enum, versioned};
 
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_filled};
 use crate::ffi::base::array::Array;
 use crate::ffi::base::text::hob_str;
 use crate::ffi::base::value::hob_value;
@@ -220,7 +221,7 @@ impl hob_node_class {
 impl hob_node_desc {
     /// # Safety
     /// `inputs` is what the header says.
-    pub unsafe fn inputs(&self) -> Result<Vec<Input>> {
+    pub unsafe fn inputs(&self) -> Result<Pins<Input>> {
         let convert = |at: usize, pin: hob_node_input| {
             check_flags("inputs", at, pin.flags, HOB_NODE_INPUT_LAZY | HOB_NODE_INPUT_HOLD)?;
             let (lazy, hold) = (pin.flags & HOB_NODE_INPUT_LAZY != 0, pin.flags & HOB_NODE_INPUT_HOLD != 0);
@@ -232,7 +233,7 @@ impl hob_node_desc {
 
     /// # Safety
     /// `outputs` is what the header says.
-    pub unsafe fn outputs(&self) -> Result<Vec<Output>> {
+    pub unsafe fn outputs(&self) -> Result<Pins<Output>> {
         let convert = |at: usize, pin: hob_node_output| {
             check_flags("outputs", at, pin.flags, HOB_NODE_OUTPUT_OWNED)?;
             let cutoff = self.cutoff(at, &pin)?;
@@ -274,29 +275,55 @@ fn check_flags(what: &str, at: usize, flags: u32, known: u32) -> Result<()> {
     Ok(())
 }
 
+/// Most nodes have no more pins than this, of each kind.
+const FEW: usize = 4;
+
+/// The pins of a node that is added. A few of them take no memory, which would be an eighth of the time of the call.
+pub struct Pins<T> {
+    few: [T; FEW],
+    many: Vec<T>,
+    count: usize,
+}
+
+impl<T> Deref for Pins<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        if self.count <= FEW { &self.few[..self.count] } else { &self.many }
+    }
+}
+
+impl<T> DerefMut for Pins<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        if self.count <= FEW { &mut self.few[..self.count] } else { &mut self.many }
+    }
+}
+
 /// Converts a caller's pins. Without an array all have their defaults.
 ///
 /// # Safety
 /// `start` is NULL, or an array of that stride and count.
-unsafe fn pins<T: crate::ffi::base::array::Element, R: Clone + Default>(
+unsafe fn pins<T: crate::ffi::base::array::Element, R: Copy + Default>(
     start: *const T,
     stride: usize,
     count: usize,
     what: &str,
     convert: impl Fn(usize, T) -> Result<R>,
-) -> Result<Vec<R>> {
+) -> Result<Pins<R>> {
     if count > MAX_PINS {
         return Err(error!(LimitExceeded, "{what}: {count} pins are too many: a node has at most {MAX_PINS}"));
     }
+    let mut pins = Pins { few: [R::default(); FEW], many: Vec::new(), count };
+    if count > FEW {
+        pins.many = try_filled(R::default(), count)?;
+    }
     if start.is_null() {
-        return crate::base::try_filled(R::default(), count);
+        return Ok(pins);
     }
     // SAFETY: by this function's contract.
     let array = unsafe { Array::new(start, stride, count, what) }?;
-    let mut pins = Vec::new();
-    pins.try_reserve_exact(count)?;
-    for (at, pin) in array.iter().enumerate() {
-        pins.push(convert(at, pin)?);
+    for (at, (to, pin)) in pins.iter_mut().zip(array.iter()).enumerate() {
+        *to = convert(at, pin)?;
     }
     Ok(pins)
 }

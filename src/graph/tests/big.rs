@@ -45,8 +45,8 @@ fn graph_of(count: u32, reads: impl Fn(u32) -> Vec<u32>) -> (Graph<Closure>, Id)
 #[test]
 fn blocks_are_handed_out_for_levels_that_are_worth_a_thread() {
     const WIDTH: u32 = 128;
-    // Nodes of 400 ns: a level of 100 nodes or more is cut into blocks of 25 nodes.
-    let blocks = |level: u64| if level < 100 { 0 } else { level.div_ceil(25) };
+    // Nodes of 800 ns: a level of 100 nodes or more is cut into blocks of 13 nodes.
+    let blocks = |level: u64| if level < 100 { 0 } else { level.div_ceil(13) };
     let levels = |at: u32| match at / WIDTH {
         0 => vec![0],
         level => vec![(level - 1) * WIDTH + at % WIDTH + 1, (level - 1) * WIDTH + (at + 1) % WIDTH + 1],
@@ -72,7 +72,7 @@ fn blocks_are_handed_out_for_levels_that_are_worth_a_thread() {
         let evaluation = Evaluation { evaluator: Evaluator::Parallel, ..Evaluation::default() };
         graph.evaluate(&executor, evaluation).unwrap();
         // Runs 1 to 63 of a node are not timed, so these durations stay.
-        for (frame, nanoseconds, expected) in [(1, 400, expected), (2, 400, expected), (3, 60, 0), (4, 1, 0)] {
+        for (frame, nanoseconds, expected) in [(1, 800, expected), (2, 800, expected), (3, 60, 0), (4, 1, 0)] {
             graph.state.set_durations(nanoseconds);
             graph.threads.forget_levels();
             let before = graph.blocks_handed_out();
