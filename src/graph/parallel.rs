@@ -11,8 +11,8 @@ use super::state::{DIRTY, Run, Scratch};
 use crate::base::{Result, try_push};
 use crate::executor::{Executor, Priority};
 
-/// A level with less work runs on the calling thread. A pool of two threads breaks even at 64 µs of 400 ns nodes, and from
-/// 40 to 64 µs it took up to 1.18 times as long as one thread. A quarter is added, because durations are means.
+/// A level with less work runs on the calling thread. Two threads break even at 64 µs of nodes of 400 ns. From 40 to 64 µs
+/// they took up to 1.18 times as long as one. A quarter is added, because durations are means.
 const LEAST_LEVEL_NS: u64 = 80_000;
 /// Least work of a block.
 const LEAST_BLOCK_NS: u64 = 10_000;
