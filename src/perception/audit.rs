@@ -1,8 +1,10 @@
 //! Finds cognitions that depend on more than they declare: some results that were taken over are computed again.
 
+use super::Perception;
 use super::cognition::Cognition;
-use super::{Perception, tree};
-use crate::base::{Result, Text};
+use super::tree::{Input, Source};
+use super::work::{Run, read};
+use crate::base::Text;
 
 /// A result that was taken over although it had changed.
 #[derive(Clone, Copy, Debug)]
@@ -24,23 +26,9 @@ pub struct Audit {
     next: u32,
     findings: u64,
     last: Option<Finding>,
-    /// By node: it was found, and is never taken over again.
-    found: Vec<bool>,
 }
 
 impl Audit {
-    pub fn grow(&mut self, nodes: usize) -> Result<()> {
-        self.found.try_reserve(nodes.saturating_sub(self.found.len()))?;
-        while self.found.len() < nodes {
-            self.found.push(false);
-        }
-        Ok(())
-    }
-
-    pub fn forget(&mut self, node: u32) {
-        self.found[node as usize] = false;
-    }
-
     /// Cognitions that were found, and the last of them.
     pub fn findings(&self) -> (u64, Option<Finding>) {
         (self.findings, self.last)
@@ -51,7 +39,7 @@ impl Audit {
 const MOST_CREDIT: f64 = 4.0;
 
 impl<C: Cognition> Perception<C> {
-    /// Check some of the results that were taken over.
+    /// Take over some results, and check them.
     pub(super) fn audit(&mut self) {
         let share = self.options.audit_share;
         let nodes = self.tree.places() as u32;
@@ -60,48 +48,85 @@ impl<C: Cognition> Perception<C> {
         }
         let in_use = self.tree.nodes().count() as f64;
         self.audit.credit = (self.audit.credit + share * in_use).min(MOST_CREDIT.max(share * in_use));
-        let now = self.frames.number();
         for _ in 0..nodes {
             if self.audit.credit < 1.0 {
                 break;
             }
-            let at = self.audit.next;
-            self.audit.next = (at + 1) % nodes;
-            let is_checked =
-                self.tree.cognition_of(at).is_some_and(|cognition| self.tree.entry_at(cognition).is_host());
-            if !is_checked || !self.table.is_grafted(at, now) {
-                continue;
-            }
-            self.audit.credit -= 1.0;
-            if self.check(at) {
-                self.accuse(at);
+            let at = self.audit.next % nodes;
+            self.audit.next = at + 1;
+            if self.tree.cognition_of(at).is_some() && self.entry_of(at).is_host() && self.can_check(at) {
+                self.audit.credit -= 1.0;
+                self.check(at);
             }
         }
     }
 
-    /// A cognition lied about its regions: its results are not taken over any more.
+    /// Whether the result of a node can be taken over, and it would see what it saw. Else a difference proves nothing:
+    /// an input whose pixels changed elsewhere may be to blame.
+    fn can_check(&mut self, at: u32) -> bool {
+        if !self.graft(at) {
+            return false;
+        }
+        (0..self.tree.node(at).inputs.len()).all(|index| match self.tree.node(at).inputs[index].source {
+            Source::Frame => true,
+            Source::Node(source) if self.is_built_in(source) => {
+                self.update(source);
+                true
+            }
+            Source::Node(source) => self.graft(source) && self.scene().has_seen(at, index, source),
+        })
+    }
+
+    /// Whether a node and all that it needs are built-in operators.
+    fn is_built_in(&self, at: u32) -> bool {
+        let is_built_in = |input: &Input| match input.source {
+            Source::Frame => true,
+            Source::Node(source) => self.is_built_in(source),
+        };
+        !self.entry_of(at).is_host() && self.tree.node(at).inputs.iter().all(is_built_in)
+    }
+
+    /// Run a node again although its result was taken over. If the result differs, its cognition lied about its regions.
+    fn check(&mut self, at: u32) {
+        let executor = self.executor.clone();
+        self.scene().run(at, &Run { age: 0, executor: &executor, is_alone: true });
+        self.counters.audit_runs += 1;
+        let outcome = read(&self.works[at as usize]).outcome;
+        let old = self.table.slots[at as usize].span;
+        let is_same = old.is_failed == outcome.is_failed
+            && !outcome.is_image_changed
+            && (outcome.is_failed || self.entry_of(at).action.is_equal(old.value, outcome.value));
+        if !is_same {
+            self.accuse(at);
+        }
+        // If it is the same, the old one stays.
+        self.store(at, &outcome);
+    }
+
+    /// All results of a cognition, and all that depend on them, are not taken over any more.
     fn accuse(&mut self, at: u32) {
-        let name = self.tree.entry(self.tree.node(at)).name.as_str();
+        let cognition = self.tree.node(at).cognition;
+        let name = self.tree.entry_at(cognition).name.as_str();
         let finding =
             Finding { node: at, frame: self.frames.number(), cognition: Text::format(format_args!("{name}")) };
         self.audit.findings += 1;
         self.audit.last = Some(finding);
-        // All nodes of that cognition, and all that depend on them.
-        let cognition = self.tree.cognition_of(at);
+        self.tree.accuse(cognition);
         for node in 0..self.tree.places() as u32 {
-            if self.tree.cognition_of(node) == cognition {
+            if self.tree.cognition_of(node) == Some(cognition) {
                 self.distrust(node);
             }
         }
     }
 
     fn distrust(&mut self, node: u32) {
-        self.audit.found[node as usize] = true;
-        self.table.distrust(node);
+        if !std::mem::take(&mut self.places[node as usize].is_pure) {
+            return;
+        }
+        self.table.distrust(node, self.frames.number());
         for at in 0..self.tree.places() as u32 {
-            let Some(_) = self.tree.cognition_of(at) else { continue };
-            let reads = self.tree.node(at).inputs.iter().any(|input| input.source == tree::Source::Node(node));
-            if reads && !self.audit.found[at as usize] {
+            let reads = |input: &Input| input.source == Source::Node(node);
+            if self.tree.cognition_of(at).is_some() && self.tree.node(at).inputs.iter().any(reads) {
                 self.distrust(at);
             }
         }

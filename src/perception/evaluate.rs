@@ -1,12 +1,11 @@
 //! Brings nodes up to date for the present frame.
 
 use super::cognition::Cognition;
-use super::table::{Span, Table};
+use super::table::Span;
 use super::tree::{Input, Prefetch, Source};
-use super::work::{Run, read};
+use super::work::{Outcome, Run, read, write};
 use super::{Choice, Perception};
-use crate::base::Value;
-use crate::base::{Result, sort_numbers};
+use crate::base::{Result, Value, sort_numbers};
 use crate::executor::{Executor, Priority};
 
 /// Least work of a block of nodes, in nanoseconds. Waking a thread costs several microseconds.
@@ -100,7 +99,7 @@ impl<C: Cognition> Perception<C> {
         let can = self.table.graft(at, &self.frames);
         if can {
             self.counters.grafts += 1;
-            self.spent.saved += f64::from(self.table.slots[at as usize].cost_ns) * 1e-9;
+            self.spent.saved += f64::from(self.table.slots[at as usize].chain_ns) * 1e-9;
         }
         can
     }
@@ -130,14 +129,33 @@ impl<C: Cognition> Perception<C> {
         let outcome = read(&self.works[at as usize]).outcome;
         self.counters.runs += 1;
         self.counters.operations += outcome.operations;
-        self.table.add_cost(at, outcome.nanoseconds);
+        self.add_cost(at, self.cost(&outcome));
+        self.store(at, &outcome);
+    }
+
+    /// Note the duration of a run, and the node's share of those of its inputs.
+    fn add_cost(&mut self, at: u32, nanoseconds: u64) {
+        let inputs = self.tree.node(at).inputs.iter().filter_map(|input| match input.source {
+            Source::Node(source) => {
+                Some(self.table.slots[source as usize].chain_ns / self.tree.node(source).users as f32)
+            }
+            Source::Frame => None,
+        });
+        let inputs = inputs.sum();
+        self.table.add_cost(at, nanoseconds, inputs);
+    }
+
+    /// Store the outcome of a run as the result of the present frame.
+    pub(super) fn store(&mut self, at: u32, outcome: &Outcome) {
         let old = self.table.slots[at as usize].span;
-        let entry = self.tree.entry(self.tree.node(at));
+        let entry = self.entry_of(at);
         let is_equal = old.last > 0
             && old.is_failed == outcome.is_failed
-            && !outcome.is_image_changed
             && (outcome.is_failed || entry.action.is_equal(old.value, outcome.value));
         let new = Span { value: outcome.value, is_failed: outcome.is_failed, ..Span::default() };
+        if outcome.is_image_changed {
+            self.table.change_image(at);
+        }
         self.put(at, new, is_equal);
     }
 
@@ -146,11 +164,16 @@ impl<C: Cognition> Perception<C> {
         // A result of pure steps holds since the last change. Without a compare that is now.
         let since =
             if self.table.slots[at as usize].is_graftable { self.table.changed_at(at, &self.frames) } else { now };
-        let oldest = now.saturating_sub(self.options.frames.history as u64);
+        let oldest = self.oldest();
         let Self { table, tree, .. } = self;
         let entry = tree.entry(tree.node(at));
         let new = Span { first: since.clamp(1, now), last: now, ..result };
         table.put(at, new, is_equal, oldest, &mut |value| entry.release(value));
+    }
+
+    /// The oldest frame whose results are kept: those of the last one, for moves.
+    pub(super) fn oldest(&self) -> u64 {
+        self.frames.number().saturating_sub(self.options.frames.history.max(1) as u64)
     }
 
     /// A frame has passed for the profiles of all pipelines.
@@ -181,16 +204,16 @@ impl<C: Cognition> Perception<C> {
             let wanted = match pipeline.prefetch {
                 Prefetch::Always => true,
                 Prefetch::Never => false,
-                Prefetch::Profile => !by_profile || pipeline.is_hot,
+                Prefetch::Profile if by_profile => pipeline.is_hot,
+                Prefetch::Profile => !pipeline.is_nested || pipeline.asked != 0,
             };
             let node = pipeline.node;
             if !wanted || !self.places[node as usize].is_placed {
                 continue;
             }
             set += 1;
-            let before = self.plan.nodes.len();
             self.plan_node(node);
-            left += usize::from(self.plan.nodes.len() > before);
+            left += usize::from(self.plan.planned[node as usize] == self.plan.number);
         }
         let divisor = self.options.prefetch_divisor as usize;
         let workers = self.executor.max_concurrency();
@@ -294,8 +317,8 @@ impl<C: Cognition> Perception<C> {
 
     fn put_moved(&mut self, node: u32, value: Value) {
         let old = self.table.slots[node as usize].span;
-        let entry = self.tree.entry(self.tree.node(node));
-        let is_equal = old.last > 0 && !old.is_failed && entry.action.is_equal(old.value, value);
+        let is_equal = old.last > 0 && !old.is_failed && self.entry_of(node).action.is_equal(old.value, value);
+        write(&self.works[node as usize]).is_moved = true;
         self.put(node, Span { value, ..Span::default() }, is_equal);
     }
 
@@ -313,7 +336,7 @@ impl<C: Cognition> Perception<C> {
         let (node, place) = (self.tree.node(at), self.places.get(at as usize)?);
         let traits = &self.tree.entry(node).traits;
         let [input] = node.inputs.as_slice() else { return None };
-        if !traits.is_invariant || traits.support > 0 || !place.is_pure || !place.is_exact() {
+        if !traits.is_invariant || traits.support > 0 || !place.is_pure || !place.is_exact {
             return None;
         }
         match input.source {
@@ -327,28 +350,5 @@ impl<C: Cognition> Perception<C> {
                 self.tree.find_like(node, Input { source, part: input.part })
             }
         }
-    }
-
-    /// Run a node again although its result was taken over. Whether it differs from the result.
-    pub(super) fn check(&mut self, at: u32) -> bool {
-        let executor = self.executor.clone();
-        self.scene().run(at, &Run { age: 0, executor: &executor, is_alone: true });
-        let outcome = read(&self.works[at as usize]).outcome;
-        let taken_over = self.table.slots[at as usize].span.value;
-        let entry = self.tree.entry(self.tree.node(at));
-        let is_equal = !outcome.is_failed && entry.action.is_equal(taken_over, outcome.value);
-        if !outcome.is_failed && outcome.value != taken_over {
-            entry.release(outcome.value);
-        }
-        self.counters.audit_runs += 1;
-        !is_equal || outcome.is_image_changed
-    }
-}
-
-impl Table {
-    /// Whether the result of a node was taken over to this frame.
-    pub fn is_grafted(&self, at: u32, now: u64) -> bool {
-        let slot = &self.slots[at as usize];
-        slot.is_graftable && slot.span.last == now && slot.span.first < now && !slot.span.is_failed
     }
 }

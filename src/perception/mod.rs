@@ -82,7 +82,7 @@ pub struct Options {
     pub policy: Policy,
     /// Whether pipelines are computed when a frame begins. Default: those that are asked for often.
     pub prefetch: Choice,
-    /// Prefetch is left out if what remains of it is at most 1 in so many of the pipelines, or of the threads. 0: never.
+    /// Prefetch is skipped if at most 1 in so many of its pipelines remains, or pipelines for 1 in so many of the threads. 0: never.
     pub prefetch_divisor: u32,
     /// The share of runs that may be spent to check results that were taken over. 0: none.
     pub audit_share: f64,
@@ -101,7 +101,7 @@ impl Default for Options {
     }
 }
 
-/// What a query finds.
+/// The result of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     /// The value, and the first frame of the unbroken run of equal values.
@@ -114,7 +114,7 @@ pub enum Answer {
     Failed,
 }
 
-/// What a perception did. Sums since its creation.
+/// Counts of work. Sums since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counters {
     /// Runs of cognitions.
@@ -131,7 +131,7 @@ pub struct Counters {
     pub cut_offs: u64,
     /// Results that belonged to a frame whose pixels changed.
     pub misses: u64,
-    /// Frames in which prefetch was left out, because too little remained.
+    /// Frames whose prefetch was skipped, because too little remained.
     pub prefetches_left_out: u64,
     /// Results of another place that were taken over, by a move.
     pub moved: u64,
@@ -147,7 +147,7 @@ pub struct Counters {
     pub query_seconds: f64,
 }
 
-/// What is known of a pipeline.
+/// Counts of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PipelineCounts {
     /// It is computed when a frame begins.
@@ -180,6 +180,8 @@ pub struct Perception<C: Cognition> {
     spent: Spent,
     /// Pipelines that were prefetched in the present frame.
     prefetched: usize,
+    /// For tests: durations are counts of work, so that choices by time are always the same.
+    counts_as_time: bool,
 }
 
 impl<C: Cognition> Perception<C> {
@@ -203,6 +205,7 @@ impl<C: Cognition> Perception<C> {
             executor: Executor::inline(),
             spent: Spent::default(),
             prefetched: 0,
+            counts_as_time: false,
         })
     }
 
@@ -247,7 +250,6 @@ impl<C: Cognition> Perception<C> {
         self.works.try_reserve(nodes - self.works.len().min(nodes))?;
         self.unplaced.try_reserve(nodes)?;
         self.plan.grow(nodes)?;
-        self.audit.grow(nodes)?;
         while self.places.len() < nodes {
             self.places.push(Place::default());
             self.works.push(RwLock::default());
@@ -275,19 +277,18 @@ impl<C: Cognition> Perception<C> {
 
     /// Forget the results of a node, and what it needs.
     fn unplace(&mut self, at: u32, cognition: u32) {
-        let Self { tree, table, places, works, frames, audit, .. } = self;
+        let Self { tree, table, places, works, frames, .. } = self;
         let entry = tree.entry_at(cognition);
         table.clear(at, &mut |value| entry.release(value));
         places[at as usize].unwatch(frames);
         places[at as usize] = Place::default();
         *works[at as usize].get_mut().unwrap_or_else(PoisonError::into_inner) = Work::default();
-        audit.forget(at);
     }
 
     /// Find out what the nodes need for frames of a shape.
     fn place_all(&mut self, shape: Shape) -> Result<()> {
         if shape != self.frames.shape() {
-            image::check_shape(shape)?;
+            self.frames.restart(shape)?;
             self.unplaced.clear();
             for at in 0..self.tree.places() as u32 {
                 if let Some(cognition) = self.tree.cognition_of(at) {
@@ -296,7 +297,6 @@ impl<C: Cognition> Perception<C> {
                 }
             }
             self.strategy.restart();
-            self.frames.restart(shape)?;
         }
         if self.unplaced.is_empty() {
             return Ok(());
@@ -346,20 +346,42 @@ impl<C: Cognition> Perception<C> {
         self.end_frame();
         self.place_all(frame.shape())?;
         let grafts = self.strategy.next();
-        let clock = Stopwatch::begin();
+        let clock = self.clock();
         self.frames.begin(frame, grafts, hints, executor)?;
         self.executor = executor.clone();
-        let take = clock.passed().as_secs_f64();
+        let take = self.passed(&clock);
         self.roll_profiles();
+        self.audit();
         self.take_moved();
         self.prefetch();
-        self.audit();
-        let all = clock.passed().as_secs_f64();
+        let all = self.passed(&clock);
         self.spent.take = take;
         self.spent.all += all;
         self.counters.take_seconds += take;
         self.counters.prefetch_seconds += all - take;
         Ok(())
+    }
+
+    fn clock(&self) -> (Stopwatch, u64) {
+        (Stopwatch::begin(), self.counted())
+    }
+
+    /// Seconds since `clock` was taken. Tests may count work instead.
+    fn passed(&self, clock: &(Stopwatch, u64)) -> f64 {
+        if self.counts_as_time {
+            return (self.counted() - clock.1) as f64 * 1e-9;
+        }
+        clock.0.passed().as_secs_f64()
+    }
+
+    /// Work in counts: operations and compared bytes.
+    fn counted(&self) -> u64 {
+        self.counters.operations + self.frames.counters().compared_bytes
+    }
+
+    /// The duration of a run in nanoseconds.
+    fn cost(&self, outcome: &work::Outcome) -> u64 {
+        if self.counts_as_time { outcome.operations } else { outcome.nanoseconds }
     }
 
     /// Account for the frame that ends.
@@ -401,20 +423,26 @@ impl<C: Cognition> Perception<C> {
                 "{frames} frames must agree, and {most} are kept: raise the history of the perception"
             ));
         }
-        let now = self.frames.number();
-        if now == 0 {
+        if !self.can_answer(node) {
             return Ok(Answer::Unknown);
         }
-        if !self.places[node as usize].is_placed {
-            return Ok(Answer::Unknown);
-        }
-        let clock = Stopwatch::begin();
+        let clock = self.clock();
         self.update(node);
         let answer = self.agreed(node, frames)?;
-        let seconds = clock.passed().as_secs_f64();
+        let seconds = self.passed(&clock);
         self.spent.all += seconds;
         self.counters.query_seconds += seconds;
         Ok(answer)
+    }
+
+    /// Whether the pixels that a node needs are those of the present frame: it was there when the frame began.
+    fn can_answer(&self, node: u32) -> bool {
+        let now = self.frames.number();
+        now > 0 && self.places[node as usize].is_placed && self.table.known_since(node, &self.frames) <= now
+    }
+
+    fn entry_of(&self, node: u32) -> &tree::Entry<C> {
+        self.tree.entry(self.tree.node(node))
     }
 
     /// The message of the failure of a pipeline, or an empty text.
@@ -463,7 +491,7 @@ impl<C: Cognition> Perception<C> {
         &self.frames
     }
 
-    /// What it did.
+    /// Counts of work.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -498,7 +526,7 @@ impl<C: Cognition> Perception<C> {
         self.executor.max_concurrency()
     }
 
-    /// What is known of a pipeline.
+    /// Counts of a pipeline.
     pub fn pipeline_counts(&self, id: Id) -> Result<PipelineCounts> {
         let pipeline = self.pipeline(id)?;
         let slot = self.table.slots[pipeline.node as usize];

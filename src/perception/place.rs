@@ -1,4 +1,4 @@
-//! What a node needs for frames of one shape: the parts that it reads, the regions on which it depends, its images.
+//! The needs of a node for frames of one shape: the parts that it reads, the regions on which it depends, its images.
 
 use super::cognition::{Action, Cognition, Failure, MAX_INPUTS, picture_of};
 use super::frames::{FrameStore, RegionId};
@@ -29,6 +29,8 @@ pub struct Place {
     pub shape: Option<Shape>,
     /// It and all that it depends on is pure.
     pub is_pure: bool,
+    /// All that it depends on is exact.
+    pub is_exact: bool,
     /// Why it cannot be computed.
     pub problem: Option<Failure>,
     /// All of this is known for the present frames.
@@ -44,11 +46,6 @@ pub struct Buffers {
 }
 
 impl Place {
-    /// Whether all that it depends on is exact.
-    pub fn is_exact(&self) -> bool {
-        self.wanted.iter().all(|&(_, tolerance)| tolerance == 0)
-    }
-
     /// Find out what a node needs. Its inputs have their places. Parts that do not fit are a [problem](Self::problem).
     pub fn find<'a, C: Cognition>(
         tree: &Tree<C>,
@@ -77,7 +74,8 @@ impl Place {
     ) -> Result<()> {
         let entry = tree.entry(node);
         let traits = &entry.traits;
-        self.is_pure = traits.is_pure;
+        self.is_pure = entry.is_pure();
+        self.is_exact = node.tolerance == 0;
         self.parts.try_reserve_exact(node.inputs.len())?;
         let mut shapes = [Shape::default(); MAX_INPUTS];
         let (mut images, mut is_mapped) = (0, traits.is_local);
@@ -93,6 +91,7 @@ impl Place {
                         ));
                     }
                     self.is_pure &= source.is_pure;
+                    self.is_exact &= source.is_exact;
                     Some(source)
                 }
             };
@@ -100,7 +99,7 @@ impl Place {
                 if !input.part.is_empty() {
                     return Err(error!(
                         InvalidArgument,
-                        "{}: its input has no image of which to read a region", entry.name
+                        "{}: its input has no image: leave the region empty", entry.name
                     ));
                 }
                 is_mapped = false;
@@ -125,7 +124,7 @@ impl Place {
             shapes[images] = Shape::new(shape.format, part.width, part.height);
             images += 1;
             is_mapped &= source.is_none_or(|source| !source.maps.is_empty());
-            self.depend(node, source, frame, part, readable, traits)?;
+            self.depend(tree, node, source, frame, part, readable)?;
         }
         self.shape = match &entry.action {
             // Its part is the crop.
@@ -150,18 +149,24 @@ impl Place {
     }
 
     /// Depend on a part of an input with an image.
-    fn depend(
+    fn depend<C: Cognition>(
         &mut self,
+        tree: &Tree<C>,
         node: &Node,
         source: Option<&Self>,
         frame: Shape,
         part: Rect,
         readable: Rect,
-        traits: &super::cognition::Traits,
     ) -> Result<()> {
+        let traits = &tree.entry(node).traits;
         let of_frame = [Map::frame(frame.bounds())];
         let maps = source.map_or(&of_frame[..], |source| &source.maps);
-        let is_exact = source.is_none_or(Self::is_exact);
+        // Operators see their part alone, and each of their pixels depends on those in reach.
+        let support = match &tree.entry(node).action {
+            Action::Operator(operator) => operator.reach().map_or(0, |reach| reach.support),
+            Action::Host(_) => traits.support,
+        };
+        let is_exact = source.is_none_or(|source| source.is_exact);
         if maps.is_empty() || !is_exact {
             for &wanted in &source.expect("frames have a map").wanted {
                 self.want(wanted)?;
@@ -174,7 +179,7 @@ impl Place {
         if traits.is_local {
             for map in maps {
                 // A child of it may depend on the pixels of both ways.
-                try_push(&mut self.maps, map.of_local(part, readable, traits.scale.max(1), traits.support))?;
+                try_push(&mut self.maps, map.of_local(part, readable, traits.scale.max(1), support))?;
             }
         }
         Ok(())
@@ -188,7 +193,8 @@ impl Place {
             return try_push(&mut self.wanted, wanted);
         }
         let last = self.wanted.last_mut().expect("it is full");
-        *last = (around(last.0, wanted.0), last.1.min(wanted.1));
+        // Several anchors do not become one: all of it is exact.
+        *last = (around(last.0, wanted.0), 0);
         Ok(())
     }
 
@@ -243,7 +249,7 @@ impl Place {
 }
 
 /// A rectangle with `support` pixels more on each side, inside of the shape.
-fn expand(part: Rect, support: u32, shape: Shape) -> Rect {
+pub(super) fn expand(part: Rect, support: u32, shape: Shape) -> Rect {
     let side = |start: u32, end: u64, most: u32| {
         let first = start.saturating_sub(support);
         (first, (end + u64::from(support)).min(most.into()) as u32 - first)

@@ -1,8 +1,9 @@
 //! Whether to graft: by the measured time of whole frames, queries included.
 //!
 //! A grafted frame shows what it would have cost without: the nodes whose results were taken over would have run, and the
-//! compare would have been a copy. So while grafting saves clearly, nothing is tried. Only when it saves little, a
-//! [`Balance`] chooses, and tries the other way now and then.
+//! compare would have been a copy. After a frame in which grafting saved clearly, the next one grafts, too. Now and then a
+//! frame is not grafted, to measure what the prediction is worth. Without a clear gain, a [`Balance`] chooses by the
+//! durations of both ways.
 
 use crate::balance::{Balance, Options, Policy};
 use crate::base::Result;
@@ -24,6 +25,10 @@ const PLAIN: usize = 1;
 
 /// Without grafting, a frame must be predicted to take so many times as long for nothing to be tried.
 const CLEAR: f64 = 1.1;
+/// The share of the time of grafted frames that may be spent to check predictions.
+const SHARE: f64 = 0.015;
+/// The same for the first check, in grafted frames.
+const FIRST_CREDIT: f64 = 4.0;
 /// The weight of a new duration in a mean.
 const WEIGHT: f64 = 0.125;
 
@@ -34,8 +39,16 @@ pub struct Strategy {
     balance: Balance,
     /// The way of the present frame.
     grafts: bool,
-    /// The mean duration of a grafted frame, and what it is predicted to take without.
-    means: Option<(f64, f64)>,
+    /// Grafting saves clearly. Also as long as nothing is known.
+    is_clear: bool,
+    /// The last grafted frame: its duration, and the predicted duration without grafting.
+    last: Option<(f64, f64)>,
+    /// Measured durations without grafting, as a multiple of those predicted: equal inputs save steps without it, too.
+    bias: f64,
+    /// Seconds that may be spent to check a prediction. `None`: before the first frame.
+    credit: Option<f64>,
+    /// The next durations are those of the first frame, in which everything is new.
+    is_first: bool,
     /// Mean duration of taking a frame without a compare.
     copy: Option<f64>,
     frames: [u64; 2],
@@ -57,7 +70,19 @@ impl Strategy {
     /// A strategy without measurements.
     pub fn new(choice: Choice, policy: Policy) -> Result<Self> {
         let balance = Balance::new(Options { policy, ..Options::default() })?;
-        Ok(Self { choice, balance, grafts: true, means: None, copy: None, frames: [0; 2], seconds: [0.0; 2] })
+        Ok(Self {
+            choice,
+            balance,
+            grafts: true,
+            is_clear: true,
+            last: None,
+            bias: 1.0,
+            credit: None,
+            is_first: true,
+            copy: None,
+            frames: [0; 2],
+            seconds: [0.0; 2],
+        })
     }
 
     /// Whether the next frame grafts.
@@ -65,11 +90,10 @@ impl Strategy {
         self.grafts = match self.choice {
             Choice::Always => true,
             Choice::Never => false,
-            Choice::Measured => match self.means {
-                None => true,
-                Some((grafted, plain)) if self.grafts && plain > CLEAR * grafted => true,
-                Some(_) => self.balance.choose() == GRAFT,
-            },
+            Choice::Measured if self.is_clear => {
+                self.last.is_none_or(|(all, plain)| self.credit.unwrap_or(0.0) < plain - all)
+            }
+            Choice::Measured => self.balance.choose() == GRAFT,
         };
         self.grafts
     }
@@ -79,23 +103,31 @@ impl Strategy {
         let way = if self.grafts { GRAFT } else { PLAIN };
         self.frames[way] += 1;
         self.seconds[way] += spent.all;
-        let mix = |old: f64, new: f64| old + WEIGHT * (new - old);
+        if std::mem::take(&mut self.is_first) {
+            return;
+        }
+        let _ = self.balance.measure(way, spent.all.max(1e-9));
         if self.grafts {
             let copy = self.copy.unwrap_or(spent.take / 2.0).min(spent.take);
-            let plain = spent.all - spent.take + copy + spent.saved;
-            let (one, other) = self.means.unwrap_or((spent.all, plain));
-            self.means = Some((mix(one, spent.all), mix(other, plain)));
-            let _ = self.balance.measure(GRAFT, spent.all.max(1e-9));
-            let _ = self.balance.measure(PLAIN, plain.max(1e-9));
+            let plain = (spent.all - spent.take + copy + spent.saved) * self.bias;
+            self.is_clear = plain > CLEAR * spent.all;
+            self.last = Some((spent.all, plain));
+            *self.credit.get_or_insert(FIRST_CREDIT * spent.all) += SHARE * spent.all;
         } else {
-            self.copy = Some(self.copy.map_or(spent.take, |old| mix(old, spent.take)));
-            let _ = self.balance.measure(PLAIN, spent.all.max(1e-9));
+            self.copy = Some(self.copy.map_or(spent.take, |old| old + WEIGHT * (spent.take - old)));
+            self.is_clear = false;
+            if let Some((all, plain)) = self.last.take() {
+                self.bias *= spent.all / plain.max(1e-9);
+                self.is_clear = spent.all > CLEAR * all;
+                self.credit = Some(0.0);
+            }
         }
     }
 
     /// Forget all durations: the frames have another shape.
     pub fn restart(&mut self) {
-        (self.means, self.copy) = (None, None);
+        (self.is_clear, self.is_first) = (true, true);
+        (self.last, self.bias, self.credit, self.copy) = (None, 1.0, None, None);
         self.balance.restart();
     }
 

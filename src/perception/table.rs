@@ -33,14 +33,14 @@ pub struct Slot {
     pub span: Span,
     /// Counts results that differ from the one before.
     pub version: u32,
-    /// The only region on which it depends, as `index + 1`. 0: there are none, or several.
+    /// The only region on which it depends, as `index + 1`. 0: no region, or several.
     region: u32,
     /// Whether a result can be taken over to the next frame.
     pub is_graftable: bool,
-    /// The frame before [`Span::first`] had another result.
-    pub is_run_known: bool,
     /// Mean duration of a run in nanoseconds. 0: it did not run yet.
     pub cost_ns: f32,
+    /// The same with its share of the runs of its inputs. A graft saves so much.
+    pub chain_ns: f32,
 }
 
 /// The results of all nodes.
@@ -49,7 +49,8 @@ pub struct Table {
     pub slots: Vec<Slot>,
     /// By node: its regions, if there are several.
     regions: Vec<Vec<RegionId>>,
-    /// By node: results before the newest one, the newest of them first. They do not overlap.
+    /// By node: other results, by their last frames, the latest first. Each frame's result is the first one that holds.
+    /// Those that [`join`](Self::join) has hidden wait here until they are too old.
     older: Vec<VecDeque<Span>>,
 }
 
@@ -137,49 +138,54 @@ impl Table {
         can
     }
 
-    /// Store a result of the present frame, which holds since `since`. `is_equal`: the result before means the same, in
-    /// value and image. `release` gets a value that is not needed. `oldest`: results before this frame are forgotten.
+    /// Store a result of the present frame, which holds since its first frame. `is_equal`: the value before means the
+    /// same. `release` gets values that are not needed. `oldest`: results before this frame are forgotten.
     pub fn put(&mut self, node: u32, new: Span, is_equal: bool, oldest: u64, release: &mut dyn FnMut(Value)) {
-        let at = node as usize;
-        let slot = &mut self.slots[at];
+        let slot = &mut self.slots[node as usize];
+        slot.version = slot.version.wrapping_add(u32::from(!is_equal));
         let old = slot.span;
-        let has_old = old.last > 0;
-        let is_next = has_old && old.last + 1 >= new.first;
-        if is_equal && is_next {
-            if !new.is_failed && new.value != old.value {
+        if is_equal && old.last > 0 && old.last + 1 >= new.first {
+            if !new.is_failed {
                 release(new.value);
             }
             slot.span.last = new.last;
             return;
         }
         slot.span = Span { first: new.first.max(old.last + 1), ..new };
-        slot.is_run_known = is_next;
-        slot.version = slot.version.wrapping_add(u32::from(!is_equal));
-        let older = &mut self.older[at];
+        self.keep(node, old, oldest, release);
+    }
+
+    /// Store a result beside the newest one, if it holds in a frame from `oldest` on.
+    pub fn keep(&mut self, node: u32, span: Span, oldest: u64, release: &mut dyn FnMut(Value)) {
+        let older = &mut self.older[node as usize];
         let mut drop_span = |span: Span| {
-            // A value that the new result holds, too, is still needed.
-            if !span.is_failed && span.value != new.value {
+            if span.last > 0 && !span.is_failed {
                 release(span.value);
             }
         };
-        while older.back().is_some_and(|span| span.last < oldest) {
-            drop_span(older.pop_back().expect("there is one"));
+        while older.back().is_some_and(|span| span.last < oldest) || older.len() == older.capacity() {
+            older.pop_back().into_iter().for_each(&mut drop_span);
         }
-        if !has_old {
-            return;
+        if span.last == 0 || span.last < oldest {
+            return drop_span(span);
         }
-        if old.last < oldest || older.len() == older.capacity() {
-            drop_span(old);
-        } else {
-            older.push_front(old);
-        }
+        // No two have the same last frame, and few frames are kept, so there is room.
+        let place = older.iter().position(|other| other.last < span.last).unwrap_or(older.len());
+        older.insert(place, span);
     }
 
-    /// Note the duration of a run.
-    pub fn add_cost(&mut self, node: u32, nanoseconds: u64) {
-        let cost = &mut self.slots[node as usize].cost_ns;
+    /// Note that the image of a node changed, beside its value or not.
+    pub fn change_image(&mut self, node: u32) {
+        let version = &mut self.slots[node as usize].version;
+        *version = version.wrapping_add(1);
+    }
+
+    /// Note the duration of a run, and the node's share of those of its inputs.
+    pub fn add_cost(&mut self, node: u32, nanoseconds: u64, inputs: f32) {
+        let slot = &mut self.slots[node as usize];
         let new = nanoseconds.max(1) as f32;
-        *cost = if *cost == 0.0 { new } else { *cost + COST_WEIGHT * (new - *cost) };
+        slot.cost_ns = if slot.cost_ns == 0.0 { new } else { slot.cost_ns + COST_WEIGHT * (new - slot.cost_ns) };
+        slot.chain_ns = slot.cost_ns + inputs;
     }
 
     /// The result of a node in a frame, if it is known.
@@ -191,33 +197,24 @@ impl Table {
         self.older[node as usize].iter().copied().find(|span| span.holds(frame))
     }
 
-    /// Store a result of a past frame, between the known ones. False: there is no room.
-    pub fn put_past(&mut self, node: u32, new: Span) -> bool {
-        let older = &mut self.older[node as usize];
-        if older.len() == older.capacity() {
-            return false;
-        }
-        let place = older.iter().position(|span| span.last < new.first).unwrap_or(older.len());
-        older.insert(place, new);
-        true
+    /// A result that holds in one of these frames.
+    pub fn between(&self, node: u32, first: u64, last: u64) -> Option<Span> {
+        let meets = |span: &&Span| span.last > 0 && span.first <= last && first <= span.last;
+        let newest = Some(&self.slots[node as usize].span).filter(meets);
+        newest.or_else(|| self.older[node as usize].iter().find(meets)).copied()
     }
 
-    /// Extend the newest run of equal results back to the result before it, which means the same.
-    pub fn join(&mut self, node: u32, release: &mut dyn FnMut(Value)) {
-        let at = node as usize;
-        let slot = &mut self.slots[at];
-        if let Some(before) = self.older[at].pop_front() {
-            if before.value != slot.span.value {
-                release(slot.span.value);
-            }
-            slot.span = Span { last: slot.span.last, ..before };
-            slot.is_run_known = false;
-        }
+    /// Extend the newest run of equal results back. Results that mean the same are hidden, not released: the host may
+    /// still have one from a query of this frame.
+    pub fn join(&mut self, node: u32, first: u64) {
+        self.slots[node as usize].span.first = first;
     }
 
-    /// Note that the frame before the newest run has another result.
-    pub fn end_run(&mut self, node: u32) {
-        self.slots[node as usize].is_run_known = true;
+    /// Never take over results of a node again. A result of this frame is computed again.
+    pub fn distrust(&mut self, node: u32, now: u64) {
+        let slot = &mut self.slots[node as usize];
+        slot.is_graftable = false;
+        slot.span.last = slot.span.last.min(now - 1);
     }
 
     /// Different results within the last frames, from `oldest` on, the newest one included.
@@ -235,15 +232,5 @@ impl Table {
             + self.regions.capacity() * size_of::<Vec<RegionId>>()
             + older
             + regions
-    }
-}
-
-impl Table {
-    /// Never take over results of a node again. The present one is computed anew.
-    pub fn distrust(&mut self, node: u32) {
-        let slot = &mut self.slots[node as usize];
-        slot.is_graftable = false;
-        // Its result is that of the frame before, at most.
-        slot.span.last = slot.span.last.saturating_sub(1).max(slot.span.first);
     }
 }

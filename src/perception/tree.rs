@@ -14,7 +14,7 @@ pub const MAX_PARAMETERS: usize = 1 << 20;
 /// Most nodes one after the other, nested pipelines included.
 const MAX_DEPTH: u32 = 256;
 
-/// What an input of a node is.
+/// The source of an input of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The frame.
@@ -36,13 +36,20 @@ pub struct Input {
 pub struct Entry<C> {
     /// For messages.
     pub name: String,
-    /// What it does.
+    /// Its action.
     pub action: Action<C>,
-    /// What it says about itself.
+    /// Its declarations.
     pub traits: Traits,
+    /// The audit found that it depends on more than it declares.
+    pub is_accused: bool,
 }
 
 impl<C: Cognition> Entry<C> {
+    /// Whether its results depend on its inputs and parameters only.
+    pub fn is_pure(&self) -> bool {
+        self.traits.is_pure && !self.is_accused
+    }
+
     /// Whether it is a function of the host.
     pub fn is_host(&self) -> bool {
         matches!(self.action, Action::Host(_))
@@ -63,14 +70,14 @@ pub struct Node {
     pub cognition: u32,
     /// The largest difference of a channel that is no change. 0: exact.
     pub tolerance: u8,
-    /// What it reads.
+    /// Its inputs.
     pub inputs: Vec<Input>,
     /// The host's parameters.
     pub parameters: Vec<u8>,
     /// Nodes before it on the longest way from the frame.
     pub depth: u32,
     /// Pipelines and nodes that use it.
-    users: u32,
+    pub users: u32,
 }
 
 impl Node {
@@ -110,6 +117,8 @@ pub struct Pipeline {
     pub asked: u64,
     /// Whether its profile says to compute it when a frame begins.
     pub is_hot: bool,
+    /// It is an input of another pipeline, or was: it is not prefetched by itself unless it is asked for.
+    pub is_nested: bool,
     /// Queries.
     pub queries: u64,
 }
@@ -170,7 +179,7 @@ impl<C: Cognition> Tree<C> {
     /// Add a cognition.
     pub fn add_cognition(&mut self, name: &str, action: Action<C>, traits: Traits) -> Result<Id> {
         let name = try_string(name)?;
-        try_push(&mut self.cognitions, Entry { name, action, traits })?;
+        try_push(&mut self.cognitions, Entry { name, action, traits, is_accused: false })?;
         Ok(Id { index1: self.cognitions.len() as u32, generation: 0 })
     }
 
@@ -190,6 +199,11 @@ impl<C: Cognition> Tree<C> {
     /// The cognition with an index.
     pub fn entry_at(&self, cognition: u32) -> &Entry<C> {
         &self.cognitions[cognition as usize]
+    }
+
+    /// Never trust a cognition again.
+    pub fn accuse(&mut self, cognition: u32) {
+        self.cognitions[cognition as usize].is_accused = true;
     }
 
     /// The cognition of the node at a place, if it is in use.
@@ -253,7 +267,12 @@ impl<C: Cognition> Tree<C> {
             }
         }
         let node = last.expect("there is a step");
-        Ok(self.pipelines.insert(Pipeline { name, state, node, prefetch, asked: 0, is_hot: false, queries: 0 }))
+        for &input in inputs {
+            let at = self.pipelines.position(input).expect("it was found above");
+            self.pipelines.at_mut(at).expect("it is there").is_nested = true;
+        }
+        let (is_hot, is_nested) = (false, false);
+        Ok(self.pipelines.insert(Pipeline { name, state, node, prefetch, asked: 0, is_hot, is_nested, queries: 0 }))
     }
 
     /// Make room for nodes, so that no list of them has to grow.

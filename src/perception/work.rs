@@ -1,4 +1,4 @@
-//! Runs one node: what it sees, where it writes, and what differs from its last result.
+//! Runs one node: its input, its output, and the differences from its last result.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -16,16 +16,22 @@ use crate::executor::{Executor, Stopwatch};
 /// Most rectangles in which an image is computed again. With more, all of it is.
 const MAX_AREAS: usize = 512;
 
-/// What runs of a node write.
+/// The output of the runs of a node.
 #[derive(Debug, Default)]
 pub struct Work {
     buffers: Buffers,
     /// For a past frame.
     past: Option<Image>,
-    /// The value that belongs to `past`.
-    past_value: Value,
+    /// The past frame of `past` and `past_value`. 0: none.
+    pub past_frame: u64,
+    /// The value in that frame. The table holds it.
+    pub past_value: Value,
+    /// The cognition failed in that frame.
+    pub is_past_failed: bool,
     /// The image is complete: the last run did not fail.
     is_whole: bool,
+    /// The newest result is a copy from another node. So images, states and versions are not those of it.
+    pub is_moved: bool,
     /// Versions of the inputs at the last run.
     versions: [u32; MAX_INPUTS],
     areas: Vec<Rect>,
@@ -47,7 +53,7 @@ pub struct Outcome {
     pub operations: u64,
 }
 
-/// What runs need and do not change.
+/// The constant data of runs.
 pub struct Scene<'a, C> {
     pub tree: &'a Tree<C>,
     pub places: &'a [Place],
@@ -121,15 +127,19 @@ impl<C: Cognition> Scene<'_, C> {
     /// Whether nothing that the node sees has changed since its last run, although the pixels did.
     pub fn is_cut_off(&self, at: u32) -> bool {
         let (node, slot) = (self.tree.node(at), &self.table.slots[at as usize]);
-        let is_pure = self.tree.entry(node).traits.is_pure;
-        if !is_pure || slot.span.last == 0 || slot.span.last + 1 != self.frames.number() {
-            return false;
-        }
+        let is_next = slot.span.last > 0 && slot.span.last + 1 == self.frames.number();
+        is_next
+            && self.tree.entry(node).is_pure()
+            && node.inputs.iter().enumerate().all(|(index, input)| match input.source {
+                Source::Frame => false,
+                Source::Node(source) => self.has_seen(at, index, source),
+            })
+    }
+
+    /// Whether the newest result of a node was made from the newest one of its input, or from an equal one.
+    pub fn has_seen(&self, at: u32, index: usize, source: u32) -> bool {
         let work = read(&self.works[at as usize]);
-        node.inputs.iter().zip(work.versions).all(|(input, seen)| match input.source {
-            Source::Frame => false,
-            Source::Node(source) => self.table.slots[source as usize].version == seen,
-        })
+        !work.is_moved && work.versions[index] == self.table.slots[source as usize].version
     }
 
     /// Run a node. Its inputs are up to date, or belong to the past frame. The outcome is in its [`Work`].
@@ -149,7 +159,9 @@ impl<C: Cognition> Scene<'_, C> {
                         let newest = self.table.slots[source as usize].span.value;
                         values[index] = if run.age == 0 { newest } else { guard.past_value };
                     }
-                    work.versions[index] = self.table.slots[source as usize].version;
+                    if run.age == 0 {
+                        work.versions[index] = self.table.slots[source as usize].version;
+                    }
                     let image = if run.age == 0 { guard.image() } else { guard.past.as_ref() };
                     image.map(|image| image.view().crop(readable))
                 }
@@ -162,6 +174,9 @@ impl<C: Cognition> Scene<'_, C> {
         let mut outcome = match &self.tree.entry(node).action {
             Action::Host(host) => {
                 let mut target = if run.age == 0 { work.buffers.spare.as_mut() } else { work.past.as_mut() };
+                let mut past_failure = Failure::EMPTY;
+                let failure = if run.age == 0 { &mut work.failure } else { &mut past_failure };
+                *failure = Failure::EMPTY;
                 let mut call = Call {
                     seen: &seen[..count],
                     values: &values[..count],
@@ -169,7 +184,7 @@ impl<C: Cognition> Scene<'_, C> {
                     frame: self.frames.number() - run.age as u64,
                     picture: target.as_mut().map(|image| image.view_mut()),
                     value: Value::default(),
-                    failure: &mut work.failure,
+                    failure,
                     is_alone: run.is_alone,
                 };
                 let is_failed = !host.perceive(&mut call);
@@ -181,22 +196,21 @@ impl<C: Cognition> Scene<'_, C> {
                 for (view, seen) in views.iter_mut().zip(&seen) {
                     *view = seen.map(|seen| seen.cropped());
                 }
-                let Some(views) = gather(&views, count) else { return };
-                self.operate(operator, at, work, &views[..count], run)
+                match gather(&views, count) {
+                    Some(views) => self.operate(operator, at, work, &views[..count], run),
+                    None => Outcome { is_failed: true, ..Outcome::default() },
+                }
             }
         };
-        if run.age == 0 && !outcome.is_failed && self.places[at as usize].shape.is_some() {
-            if let (Action::Host(_), Some(image), Some(spare)) =
-                (&self.tree.entry(node).action, &mut work.buffers.image, &work.buffers.spare)
-            {
-                let bounds = image.shape().bounds();
-                outcome.is_image_changed = copy_difference(&spare.view(), &mut image.view_mut(), bounds);
-            }
+        let Buffers { image, spare, .. } = &mut work.buffers;
+        if let (true, Action::Host(_), Some(image), Some(spare)) =
+            (run.age == 0 && !outcome.is_failed, &self.tree.entry(node).action, image, spare)
+        {
+            let bounds = image.shape().bounds();
+            outcome.is_image_changed = copy_difference(&spare.view(), &mut image.view_mut(), bounds);
         }
         if run.age == 0 {
-            work.is_whole = !outcome.is_failed;
-        } else {
-            work.past_value = outcome.value;
+            (work.is_whole, work.is_moved) = (!outcome.is_failed, false);
         }
         outcome.nanoseconds = u64::try_from(clock.passed().as_nanos()).unwrap_or(u64::MAX);
         work.outcome = outcome;
@@ -212,13 +226,15 @@ impl<C: Cognition> Scene<'_, C> {
         self.frames.anchor(place.regions[wanted])
     }
 
+    /// A run of a built-in operator.
     fn operate(&self, operator: &Operator, at: u32, work: &mut Work, views: &[View<'_>], run: &Run<'_>) -> Outcome {
         // Its part is the crop.
         let crop = Operator::Crop { area: views[0].shape().bounds() };
         let operator = if matches!(operator, Operator::Crop { .. }) { &crop } else { operator };
-        let Work { buffers: Buffers { image, spare, state }, past, areas, is_whole, .. } = work;
+        let Work { buffers: Buffers { image, spare, state }, past, areas, is_whole, is_moved, .. } = work;
         let mut outcome = Outcome::default();
-        let is_incremental = run.age == 0 && *is_whole && self.find_areas(at, areas, operator.reach().is_some());
+        let is_incremental =
+            run.age == 0 && *is_whole && !*is_moved && self.find_areas(at, areas, operator.reach().is_some());
         if operator.reach().is_some() {
             if run.age > 0 {
                 if let Some(past) = past {
@@ -256,7 +272,8 @@ impl<C: Cognition> Scene<'_, C> {
         let (node, place, slot) = (self.tree.node(at), &self.places[at as usize], &self.table.slots[at as usize]);
         let now = self.frames.number();
         areas.clear();
-        if areas.capacity() == 0 || !place.is_exact() || slot.span.last == 0 || slot.span.is_failed {
+        let is_known = place.is_exact && place.is_pure;
+        if areas.capacity() == 0 || !is_known || slot.span.last == 0 || slot.span.is_failed {
             return false;
         }
         // The differences between the last frame and this one are known, and there must be no others.
