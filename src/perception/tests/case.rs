@@ -1,0 +1,468 @@
+//! Random trees and frames: every answer equals the model's.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::host::{Kind, Ledger};
+use super::model::{PipeSpec, Spec, StepSpec, compute};
+use super::*;
+use crate::perception::frames::Move;
+use crate::perception::image::Image;
+use crate::perception::operators::{Compare, Template};
+use crate::perception::{Counters, Picture, frames};
+use crate::testing::scaled;
+
+const FORMATS: [Format; 9] = [
+    Format::Bgrx8,
+    Format::Rgbx8,
+    Format::Bgra8,
+    Format::Rgba8,
+    Format::Bgr8,
+    Format::Rgb8,
+    Format::Gray8,
+    Format::Rgb565,
+    Format::Nv12,
+];
+
+/// The first operator among the cognitions.
+const OPERATORS: usize = 14;
+
+/// A pipeline, and what the model knows of it.
+struct Pipe {
+    id: Id,
+    spec: PipeSpec,
+    /// The frame after which it was added.
+    added: u64,
+    is_hot: bool,
+    /// Its result in each frame, computed when it is needed.
+    results: HashMap<u64, Option<[u64; 2]>>,
+    /// Frames in which it was queried.
+    evaluated: HashSet<u64>,
+}
+
+struct Case {
+    random: Random,
+    perception: Perception<Host>,
+    ledger: Arc<Ledger>,
+    specs: Vec<Spec>,
+    ids: Vec<Id>,
+    pipes: Vec<Pipe>,
+    canvas: Canvas,
+    /// The frames since the last restart, and the number of the first of them.
+    frames: Vec<Canvas>,
+    first_frame: u64,
+    history: u32,
+    executor: Executor,
+    /// Handles that queries of this frame gave.
+    handles: Vec<u64>,
+}
+
+fn template(random: &mut Random) -> Template {
+    let mut image = Image::new(Shape::new(Format::Gray8, 3, 2)).unwrap();
+    (0..2).for_each(|y| image.view_mut().row(y).iter_mut().for_each(|byte| *byte = random.below(3) as u8 * 100));
+    Template { image, compare: Compare::Luma, limit: None }
+}
+
+/// All cognitions. The model and the perception each get one.
+fn specs(random: &mut Random, ledger: Option<&Arc<Ledger>>) -> Vec<Spec> {
+    let gray = |size| Some(Picture { format: Some(Format::Gray8), size });
+    let support = random.below(3);
+    let plain = Kind::default();
+    let kinds = [
+        (plain, None, support),
+        (Kind { local: Some((1, support)), ..plain }, gray((0, 0)), support),
+        (Kind { local: Some((2, 1)), ..plain }, gray((0, 0)), 1),
+        (plain, gray((8, 4)), 0),
+        (Kind { is_volatile: true, ..plain }, None, 0),
+        (Kind { fails: true, ..plain }, None, 0),
+        (Kind { is_owned: true, ..plain }, None, 0),
+        (Kind { is_coarse: true, ..plain }, None, 0),
+        (plain, None, 0),
+        (Kind { is_owned: true, ..plain }, gray((3, 3)), 0),
+        (Kind { local: Some((1, 0)), is_volatile: true, ..plain }, gray((0, 0)), 0),
+        (Kind { fails: true, ..plain }, gray((5, 2)), 1),
+        (Kind { local: Some((1, 0)), ..plain }, gray((0, 0)), 0),
+        (Kind { is_coarse: true, is_volatile: true, ..plain }, None, 0),
+    ];
+    let hosts = kinds.into_iter().enumerate().map(|(id, (kind, picture, support))| {
+        let traits = Traits {
+            is_pure: !kind.is_volatile,
+            is_invariant: support == 0,
+            support,
+            is_local: kind.local.is_some(),
+            scale: kind.local.map_or(1, |(scale, _)| scale),
+            picture,
+            is_owned: kind.is_owned,
+        };
+        Spec::Host(Host { id, kind, ledger: ledger.cloned() }, traits)
+    });
+    let channel = Channel::Luma;
+    let operators = [
+        Operator::Threshold { channel, level: 100, invert: false },
+        Operator::Box { radius: 1 },
+        Operator::Erode { radius: 2 },
+        Operator::Downscale { factor: 2 },
+        Operator::Difference { level: None },
+        Operator::Histogram,
+        Operator::Mean { channel },
+        Operator::Template(template(random)),
+        Operator::Gray,
+        Operator::Crop { area: Rect::new(0, 0, 1, 1) },
+        Operator::CountNonZero { channel },
+    ];
+    hosts.chain(operators.into_iter().map(Spec::Operator)).collect()
+}
+
+impl Case {
+    fn new(seed: u64, threads: usize) -> Self {
+        let mut random = Random(seed.wrapping_mul(77));
+        random.below(1);
+        let history = random.below(9);
+        let choices = [Choice::Always, Choice::Never, Choice::Measured];
+        let options = Options {
+            frames: frames::Options { history: history as usize, ..frames::Options::default() },
+            graft: if random.one_in(2) { Choice::Always } else { choices[random.below(3) as usize] },
+            prefetch: choices[random.below(3) as usize],
+            prefetch_divisor: random.below(4),
+            audit_share: if random.one_in(3) { 0.1 } else { 0.0 },
+            ..Options::default()
+        };
+        let mut perception = Perception::new(options).unwrap();
+        perception.counts_as_time = random.one_in(2);
+        let ledger = Arc::new(Ledger::default());
+        let seed = random.0;
+        let mut ids = vec![];
+        for spec in specs(&mut Random(seed), Some(&ledger)) {
+            let (action, traits) = match spec {
+                Spec::Host(host, traits) => (Action::Host(host), traits),
+                Spec::Operator(operator) => (Action::Operator(operator), Traits::default()),
+            };
+            ids.push(perception.add_cognition("test", action, traits).unwrap());
+        }
+        let specs = specs(&mut random, None);
+        let canvas = canvas(&mut random);
+        let executor = executor(threads);
+        let mut case = Self {
+            random,
+            perception,
+            ledger,
+            specs,
+            ids,
+            pipes: vec![],
+            canvas,
+            frames: vec![],
+            first_frame: 1,
+            history,
+            executor,
+            handles: vec![],
+        };
+        for _ in 0..2 + case.random.below(8) {
+            case.add();
+        }
+        if case.random.one_in(3) {
+            case.add_list();
+        }
+        case
+    }
+
+    /// Pipelines of the same steps for the rows of a list, which may move.
+    fn add_list(&mut self) {
+        let is_long = self.random.one_in(2);
+        for row in 0..self.canvas.shape.height / 4 {
+            let step = |cognition, part, parameters| StepSpec { cognition, part, parameters };
+            let part = Rect::new(0, row * 4, 8, 4);
+            let one = step(8, part, vec![1]);
+            let two = [step(OPERATORS + 8, part, vec![]), step(OPERATORS + 6, Rect::default(), vec![])];
+            let steps = if is_long { two.to_vec() } else { vec![one] };
+            self.add_spec(PipeSpec { inputs: vec![], steps }, &[]);
+        }
+    }
+
+    fn part(&mut self) -> Rect {
+        let Shape { format, width, height } = self.canvas.shape;
+        let random = &mut self.random;
+        match random.below(8) {
+            0..2 => Rect::default(),
+            2..5 => Rect::new(random.below(width / 8) * 8, random.below(height / 4) * 4, 8, 4),
+            5 => Rect::new(random.below(width * 2), random.below(height), 1 + random.below(99), 1 + random.below(9)),
+            _ => {
+                let mask = if format.has_chroma() { !1 } else { !0 };
+                let (x, y) = (random.below(width) & mask, random.below(height) & mask);
+                Rect::new(x, y, 1 + random.below(width - x), 1 + random.below(height - y))
+            }
+        }
+    }
+
+    fn add(&mut self) {
+        let (mut spec, mut inputs) = (PipeSpec { inputs: vec![], steps: vec![] }, vec![]);
+        let count = self.pipes.len() as u32;
+        match self.random.below(4) {
+            0 if count > 0 => {
+                for _ in 0..1 + self.random.below(3) {
+                    let pipe = &self.pipes[self.random.below(count) as usize];
+                    inputs.push(pipe.id);
+                    spec.inputs.push(pipe.spec.clone());
+                }
+            }
+            // A pipeline that begins as another one.
+            1 if count > 0 => {
+                let pipe = &self.pipes[self.random.below(count) as usize];
+                if pipe.spec.inputs.is_empty() {
+                    spec = pipe.spec.clone();
+                    spec.steps.truncate(1 + self.random.below(3) as usize);
+                }
+            }
+            _ => {}
+        }
+        for _ in 0..1 + self.random.below(3) {
+            let cognition = self.random.below(self.specs.len() as u32) as usize;
+            let part = if self.random.one_in(2) { self.part() } else { Rect::default() };
+            let is_host = matches!(self.specs[cognition], Spec::Host(..));
+            let parameters = if is_host { vec![self.random.below(2) as u8; 1] } else { vec![] };
+            spec.steps.push(StepSpec { cognition, part, parameters });
+        }
+        self.add_spec(spec, &inputs);
+    }
+
+    fn add_spec(&mut self, spec: PipeSpec, inputs: &[Id]) {
+        let steps = spec.steps.iter().map(|step| Step {
+            cognition: self.ids[step.cognition],
+            part: step.part,
+            tolerance: 0,
+            parameters: &step.parameters,
+        });
+        let steps: Vec<_> = steps.collect();
+        let prefetch = [Prefetch::Profile, Prefetch::Profile, Prefetch::Always, Prefetch::Never];
+        let prefetch = prefetch[self.random.below(4) as usize];
+        let options = PipelineOptions { inputs, steps: &steps, prefetch, ..PipelineOptions::default() };
+        // Operators with another number of inputs are refused.
+        let Ok(id) = self.perception.add_pipeline(&options) else { return };
+        let added = self.perception.frames().number();
+        let is_hot = self.random.one_in(2);
+        let (results, evaluated) = (HashMap::new(), HashSet::new());
+        self.pipes.push(Pipe { id, spec, added, is_hot, results, evaluated });
+    }
+
+    /// Change some pixels. The hints that go with it are lies in one case of four.
+    fn edit(&mut self) -> Vec<Move> {
+        let shape = self.canvas.shape;
+        let random = &mut self.random;
+        let mut moves = vec![];
+        match random.below(6) {
+            0..2 => {}
+            2..4 => {
+                for _ in 0..1 + random.below(3) {
+                    let (x, y) = (random.below(shape.width), random.below(shape.height));
+                    let (width, height) =
+                        (1 + random.below(4.min(shape.width - x)), 1 + random.below(2.min(shape.height - y)));
+                    self.canvas.paint(Rect::new(x, y, width, height), |_, _, _| random.below(3) as u8 * 80);
+                }
+            }
+            4 => {
+                let rows = 4 * (1 + random.below(2));
+                let height = shape.height.saturating_sub(rows);
+                let source = Rect::new(0, rows, shape.width, height);
+                moves.push(Move { source, x: 0, y: 0 });
+                if !shape.format.has_chroma() && !random.one_in(4) && height > 0 {
+                    let before = self.canvas.clone();
+                    let before = before.view();
+                    self.canvas.paint(Rect::new(0, 0, shape.width, height), |x, y, _| before.row(y as u32 + rows)[x]);
+                }
+            }
+            _ => self.canvas.paint(shape.bounds(), |_, _, _| random.below(3) as u8 * 80),
+        }
+        if shape.format.has_padding() {
+            let at = random.below(shape.width * shape.height) as usize;
+            self.canvas.pixels[at * 4 + 3] ^= 5;
+        }
+        moves
+    }
+
+    fn step(&mut self) {
+        let now = self.perception.frames().number();
+        if self.random.one_in(8) {
+            self.add();
+        }
+        if self.random.one_in(10) && self.pipes.len() > 1 {
+            let at = self.random.below(self.pipes.len() as u32) as usize;
+            self.perception.remove_pipeline(self.pipes.swap_remove(at).id).unwrap();
+        }
+        let mut moves = self.edit();
+        if self.random.one_in(30) && now > 0 {
+            self.canvas = canvas(&mut self.random);
+            (self.first_frame, moves) = (now + 1, vec![]);
+            self.frames.clear();
+        }
+        let dirty = [self.part(), self.part()];
+        let hints = Hints { moves: &moves, dirty: self.random.one_in(4).then_some(&dirty[..]), ..Hints::default() };
+        self.ledger.runs.lock().unwrap().clear();
+        *self.ledger.now.lock().unwrap() = now + 1;
+        self.perception.begin_frame(&self.canvas.view(), &hints, &self.executor).unwrap();
+        self.frames.push(self.canvas.clone());
+        for _ in 0..self.pipes.len() {
+            let at = self.random.below(self.pipes.len() as u32) as usize;
+            self.query(at);
+            if self.random.one_in(4) {
+                self.query_past(at);
+            }
+        }
+        for at in 0..self.pipes.len() {
+            if self.pipes[at].is_hot {
+                self.query(at);
+            }
+        }
+        for handle in self.handles.drain(..) {
+            self.ledger.read(handle);
+        }
+    }
+
+    /// The result of the pipeline in a frame.
+    fn result(&mut self, at: usize, frame: u64) -> Option<[u64; 2]> {
+        let Self { pipes, specs, frames, first_frame, .. } = self;
+        let Pipe { spec, results, .. } = &mut pipes[at];
+        let canvas = &frames[(frame - *first_frame) as usize];
+        *results.entry(frame).or_insert_with(|| compute(specs, spec, canvas, frame).map(|made| made.value))
+    }
+
+    /// The meaning of a value of the perception.
+    fn meaning(&mut self, at: usize, value: [u64; 2]) -> [u64; 2] {
+        match &self.specs[self.pipes[at].spec.steps.last().unwrap().cognition] {
+            Spec::Host(host, _) if host.kind.is_owned => {
+                self.handles.push(value[0]);
+                [self.ledger.read(value[0]), 0]
+            }
+            Spec::Host(host, _) if host.kind.is_coarse => [value[0], 0],
+            _ => value,
+        }
+    }
+
+    fn query(&mut self, at: usize) {
+        let now = self.perception.frames().number();
+        let frames = 1 + self.random.below(self.history + 1);
+        let answer = self.perception.query(self.pipes[at].id, frames).unwrap();
+        let start = self.first_frame.max(self.pipes[at].added + 1);
+        let is_volatile = self.pipes[at].spec.is_volatile(&self.specs);
+        let Some(wanted) = self.result(at, now) else {
+            assert_eq!(answer, Answer::Failed, "{:?}", self.pipes[at].spec);
+            return;
+        };
+        let (mut is_certain, mut differs, mut is_short) = (true, false, false);
+        for frame in (now + 1).saturating_sub(frames.into())..now {
+            let frame = now - 1 - (frame - (now + 1).saturating_sub(frames.into()));
+            if frame < self.first_frame {
+                is_short = true;
+                break;
+            }
+            is_certain &= frame >= start && (!is_volatile || self.pipes[at].evaluated.contains(&frame)) || differs;
+            differs |= self.result(at, frame) != Some(wanted);
+        }
+        is_short |= u64::from(frames) > now;
+        let text = format!("{answer:?} in frame {now} for {frames} frames, {:?}", self.pipes[at].spec);
+        match answer {
+            Answer::Value(value, first) => {
+                assert_eq!(self.meaning(at, value.0), wanted, "{text}");
+                assert!(!differs && !is_short && first <= now + 1 - u64::from(frames.max(1)), "{text}");
+                assert!(first >= self.first_frame, "{text}");
+                for frame in first..now {
+                    assert_eq!(self.result(at, frame), Some(wanted), "frame {frame}: {text}");
+                }
+                // All known results belong to the run.
+                let is_kept = first > self.first_frame && first + u64::from(self.history) > now;
+                if is_kept && self.pipes[at].evaluated.contains(&(first - 1)) {
+                    assert_ne!(self.result(at, first - 1), Some(wanted), "{text}");
+                }
+            }
+            Answer::Differs => assert!(differs, "{text}"),
+            Answer::Unknown => assert!(is_short || !is_certain, "{text}"),
+            Answer::Failed => panic!("it fails: {text}"),
+        }
+        if is_certain && differs {
+            assert_eq!(answer, Answer::Differs, "{text}");
+        }
+        self.pipes[at].evaluated.insert(now);
+    }
+
+    fn query_past(&mut self, at: usize) {
+        let now = self.perception.frames().number();
+        let age = self.random.below(self.history + 1);
+        let answer = self.perception.query_past(self.pipes[at].id, age).unwrap();
+        let start = self.first_frame.max(self.pipes[at].added + 1);
+        let is_known = now >= start + u64::from(age) && (age == 0 || !self.pipes[at].spec.is_volatile(&self.specs));
+        if now < self.first_frame + u64::from(age) {
+            assert_eq!(answer, Answer::Unknown);
+            return;
+        }
+        let frame = now - u64::from(age);
+        let wanted = self.result(at, frame);
+        let text = format!("{answer:?} in frame {frame} of {now}, {:?}", self.pipes[at].spec);
+        match answer {
+            Answer::Value(value, first) => {
+                assert_eq!(Some(self.meaning(at, value.0)), wanted, "{text}");
+                for frame in first..=frame {
+                    assert_eq!(self.result(at, frame), wanted, "frame {frame}: {text}");
+                }
+            }
+            Answer::Failed => assert_eq!(wanted, None, "{text}"),
+            Answer::Unknown => {
+                // A step that always fails watches nothing.
+                assert!(!is_known || wanted.is_none(), "{text}");
+            }
+            Answer::Differs => panic!("{text}"),
+        }
+    }
+}
+
+fn canvas(random: &mut Random) -> Canvas {
+    let format = FORMATS[random.below(9) as usize];
+    let mut canvas = Canvas::new(Shape::new(format, 8 + random.below(150), 6 + random.below(60)));
+    let bounds = canvas.shape.bounds();
+    canvas.paint(bounds, |_, _, _| random.below(3) as u8 * 80);
+    canvas
+}
+
+fn run(seed: u64, threads: usize, frames: usize) -> Counters {
+    let mut case = Case::new(seed, threads);
+    (0..frames).for_each(|_| case.step());
+    assert_eq!(case.perception.findings().0, 0, "an honest cognition is accused");
+    let counters = case.perception.counters();
+    let Case { perception, ledger, .. } = case;
+    drop(perception);
+    assert!(ledger.held.lock().unwrap().is_empty(), "a handle is not released");
+    counters
+}
+
+fn run_all(seeds: std::ops::Range<u64>, threads: usize, frames: usize) -> Counters {
+    let mut all = Counters::default();
+    for seed in seeds {
+        let counters = std::panic::catch_unwind(|| run(seed, threads, frames));
+        let counters = counters.unwrap_or_else(|why| {
+            println!("seed {seed}, {threads} threads");
+            std::panic::resume_unwind(why)
+        });
+        all.runs += counters.runs;
+        all.past_runs += counters.past_runs;
+        all.prefetch_runs += counters.prefetch_runs;
+        all.grafts += counters.grafts;
+        all.cut_offs += counters.cut_offs;
+        all.moved += counters.moved;
+        all.audit_runs += counters.audit_runs;
+        all.prefetches_left_out += counters.prefetches_left_out;
+    }
+    all
+}
+
+#[test]
+fn every_answer_equals_that_of_a_model_that_computes_all_from_scratch() {
+    let counters = run_all(0..u64::from(scaled(120)), 1, 40);
+    println!("{counters:?}");
+    let Counters { past_runs, prefetch_runs, grafts, cut_offs, moved, audit_runs, prefetches_left_out, .. } = counters;
+    for count in [past_runs, prefetch_runs, grafts, cut_offs, moved, audit_runs, prefetches_left_out] {
+        assert!(count > 0, "{counters:?}");
+    }
+}
+
+#[test]
+fn answers_on_two_and_four_threads_equal_the_model() {
+    run_all(1000..1000 + u64::from(scaled(20)), 2, 25);
+    run_all(2000..2000 + u64::from(scaled(20)), 4, 25);
+}
