@@ -212,11 +212,33 @@ TEST("perception: a value counts only if the last frames agree") {
         hob_value value = {{0, 0}};
         ENSURE_OK(hob_perception_query_past(eye.get(), id, 3, &value));
         ENSURE(value.number == 3);
-        ENSURE(outcome(eye, id, 5) == HOB_RESULT_LIMIT_EXCEEDED);
+        ENSURE(outcome(eye, id, 65) == HOB_RESULT_LIMIT_EXCEEDED && last_error_has("at most 63"));
         hob_perception_pipeline_statistics found = HOB_PERCEPTION_PIPELINE_STATISTICS_INIT;
         ENSURE_OK(hob_perception_get_pipeline_statistics(eye.get(), id, &found));
         ENSURE(found.first_frame == 16 && found.queries == 42);
     }
+}
+
+TEST("perception: as many frames are kept as a query asks for, within the limit") {
+    auto desc = grafting();
+    desc.memory_limit = 3 << 20;
+    const Eye eye = make_eye(&desc);
+    Sum sum;
+    const auto id = pipeline(eye, {step(add(eye, sum), {0, 0, 8, 8})});
+    Screen screen;
+    const auto play = [&](int frame) {
+        screen.at(1, 1) = static_cast<uint8_t>(frame < 10 ? frame : 10);
+        screen.show(eye);
+        return outcome(eye, id, 6);
+    };
+    for (int frame = 0; frame < 10; ++frame) ENSURE(play(frame) == HOB_RESULT_NO_CONSENSUS);
+    for (int frame = 10; frame < 20; ++frame) {
+        ENSURE(play(frame) == (frame < 15 ? HOB_RESULT_NO_CONSENSUS : HOB_RESULT_OK));
+    }
+    hob_value value = {{0, 0}};
+    ENSURE_OK(hob_perception_query_past(eye.get(), id, 5, &value));
+    ENSURE(statistics(eye).restarts == 1);
+    ENSURE(outcome(eye, id, 20) == HOB_RESULT_LIMIT_EXCEEDED && last_error_has("19 past frames take"));
 }
 
 TEST("perception: past frames are computed when they are asked for") {

@@ -146,8 +146,7 @@ typedef enum hob_compare_order {
 typedef struct hob_perception_desc {
     /// sizeof(hob_perception_desc).
     uint32_t struct_size;
-    /// Past frames that are kept, at most 63: hob_perception_query can ask for agreement of one frame more. The pixels of
-    /// each are kept. 0: the default, 2.
+    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the default, 2.
     uint32_t history;
     /// Limit of the bytes of kept frames. Default 0: no limit.
     uint64_t memory_limit;
@@ -633,15 +632,16 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_begin_frame(
 // ---- Experimental: Queries -------------------------------------------------------------------------------------------
 
 /// Gets the value of a pipeline for the present frame, if the last frames agree on it.
-/// `frames` is the number of frames that must agree, this one included: 0 and 1 ask for no agreement, and at most it is
-/// hob_perception_desc.history + 1. Computes what is missing, also for past frames.
+/// `frames` is the number of frames that must agree, this one included, up to 64: 0 and 1 ask for no agreement. More than
+/// hob_perception_desc.history + 1 makes the perception keep more frames, from the next one on. Computes what is missing,
+/// also for past frames.
 ///
 ///     hob_value health_value;
 ///     if (hob_perception_query(eye, health, 3, &health_value) == HOB_RESULT_OK) react(health_value.number);
 ///
 /// HOB_RESULT_NO_CONSENSUS: they do not agree, or not enough of them are known. HOB_RESULT_COGNITION_FAILED: see
-/// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: `frames` is too
-/// large. Does not allocate, apart from the first computations for past frames.
+/// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: so many frames
+/// take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
 HOB_EXPERIMENTAL_API hob_result hob_perception_query(

@@ -53,7 +53,7 @@ mod work;
 use std::sync::{PoisonError, RwLock};
 
 use crate::balance::Policy;
-use crate::base::{Id, Result, error};
+use crate::base::{Code, Id, Result, error};
 use crate::executor::{Executor, Stopwatch};
 
 pub use crate::base::Value;
@@ -180,6 +180,8 @@ pub struct Perception<C: Cognition> {
     spent: Spent,
     /// Pipelines that were prefetched in the present frame.
     prefetched: usize,
+    /// Past frames that queries asked for.
+    wanted_history: usize,
     /// For tests: durations are counts of work, so that choices by time are always the same.
     counts_as_time: bool,
 }
@@ -205,6 +207,7 @@ impl<C: Cognition> Perception<C> {
             executor: Executor::inline(),
             spent: Spent::default(),
             prefetched: 0,
+            wanted_history: 0,
             counts_as_time: false,
         })
     }
@@ -344,6 +347,7 @@ impl<C: Cognition> Perception<C> {
     /// Take the next frame, and compute what is asked for in most frames. Frames of another shape begin anew.
     pub fn begin_frame(&mut self, frame: &View<'_>, hints: &Hints<'_>, executor: &Executor) -> Result<()> {
         self.end_frame();
+        self.grow_history()?;
         self.place_all(frame.shape())?;
         let grafts = self.strategy.next();
         let clock = self.clock();
@@ -359,6 +363,22 @@ impl<C: Cognition> Perception<C> {
         self.spent.all += all;
         self.counters.take_seconds += take;
         self.counters.prefetch_seconds += all - take;
+        Ok(())
+    }
+
+    /// Keep as many past frames as queries asked for.
+    fn grow_history(&mut self) -> Result<()> {
+        let history = self.wanted_history;
+        if history <= self.options.frames.history {
+            return Ok(());
+        }
+        self.table.grow(self.table.slots.len(), history)?;
+        match self.frames.set_history(history) {
+            Ok(()) => self.options.frames.history = history,
+            // It was possible when it was asked for. Later queries are refused.
+            Err(why) if why.code() == Code::LimitExceeded => self.wanted_history = 0,
+            Err(why) => return Err(why),
+        }
         Ok(())
     }
 
@@ -408,7 +428,7 @@ impl<C: Cognition> Perception<C> {
         let span = self.table.slots[node as usize].span;
         let known = now - span.first.min(now) + 1;
         let is_known = span.last == now && now > 0 && !span.is_failed && known >= u64::from(frames);
-        if is_known && frames as usize <= self.options.frames.history + 1 {
+        if is_known {
             return Ok(Answer::Value(span.value, span.first));
         }
         self.query_slowly(node, frames)
@@ -416,12 +436,11 @@ impl<C: Cognition> Perception<C> {
 
     #[cold]
     fn query_slowly(&mut self, node: u32, frames: u32) -> Result<Answer> {
-        let most = self.options.frames.history + 1;
-        if frames as usize > most {
-            return Err(error!(
-                LimitExceeded,
-                "{frames} frames must agree, and {most} are kept: raise the history of the perception"
-            ));
+        if frames as usize > self.options.frames.history + 1 {
+            // More frames are kept from the next one on.
+            let history = frames as usize - 1;
+            self.frames.check_history(history)?;
+            self.wanted_history = self.wanted_history.max(history);
         }
         if !self.can_answer(node) {
             return Ok(Answer::Unknown);

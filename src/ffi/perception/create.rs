@@ -69,8 +69,7 @@ pub enum hob_compare_order {
 pub struct hob_perception_desc {
     /// sizeof(hob_perception_desc).
     pub struct_size: u32,
-    /// Past frames that are kept, at most 63: hob_perception_query can ask for agreement of one frame more. The pixels of
-    /// each are kept. 0: the default, 2.
+    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the default, 2.
     #[default(2)]
     pub history: u32,
     /// Limit of the bytes of kept frames. Default 0: no limit.

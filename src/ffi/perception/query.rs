@@ -17,15 +17,16 @@ use crate::perception::Answer;
 // == Experimental: Queries ==
 
 /// Gets the value of a pipeline for the present frame, if the last frames agree on it.
-/// `frames` is the number of frames that must agree, this one included: 0 and 1 ask for no agreement, and at most it is
-/// hob_perception_desc.history + 1. Computes what is missing, also for past frames.
+/// `frames` is the number of frames that must agree, this one included, up to 64: 0 and 1 ask for no agreement. More than
+/// hob_perception_desc.history + 1 makes the perception keep more frames, from the next one on. Computes what is missing,
+/// also for past frames.
 ///
 ///     hob_value health_value;
 ///     if (hob_perception_query(eye, health, 3, &health_value) == HOB_RESULT_OK) react(health_value.number);
 ///
 /// HOB_RESULT_NO_CONSENSUS: they do not agree, or not enough of them are known. HOB_RESULT_COGNITION_FAILED: see
-/// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: `frames` is too
-/// large. Does not allocate, apart from the first computations for past frames.
+/// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: so many frames
+/// take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
 #[entry(exclusive, hot, coded, experimental)]

@@ -145,6 +145,33 @@ impl FrameStore {
         }
     }
 
+    /// Whether so many past frames can be kept.
+    pub fn check_history(&self, history: usize) -> Result<()> {
+        let more = Self { options: Options { history, ..self.options }, ..Self::default() };
+        if history > MAX_HISTORY {
+            return Err(error!(LimitExceeded, "{history} past frames: at most {MAX_HISTORY} are kept"));
+        }
+        let pixels = |store: &Self| Image::size_of(self.shape).saturating_mul(store.slots());
+        more.check_limit(self.size_in(self.shape).saturating_add(pixels(&more).saturating_sub(pixels(self))))
+    }
+
+    /// Keep so many past frames from the next frame on, which counts as changed in all regions.
+    pub fn set_history(&mut self, history: usize) -> Result<()> {
+        self.check_history(history)?;
+        let before = std::mem::replace(&mut self.options.history, history);
+        if self.number == 0 {
+            return Ok(());
+        }
+        match self.restart(self.shape) {
+            Ok(()) => self.counters.restarts -= 1,
+            Err(why) => {
+                self.options.history = before;
+                return Err(why);
+            }
+        }
+        Ok(())
+    }
+
     fn check_limit(&self, bytes: usize) -> Result<()> {
         let limit = self.options.memory_limit;
         if bytes > limit {
