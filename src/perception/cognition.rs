@@ -19,12 +19,12 @@ pub struct Picture {
     pub size: (u32, u32),
 }
 
-/// What a cognition says about itself.
+/// The declaration of a cognition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
     /// Its result depends on its inputs and parameters only. Others are computed in every frame that wants them.
     pub is_pure: bool,
-    /// Its result depends on what it sees, not where: a result may come from another place.
+    /// Its result depends on pixels, not on their place: a result may come from another place.
     pub is_invariant: bool,
     /// Pixels around a part that it also reads, where there are some.
     pub support: u32,
@@ -39,7 +39,7 @@ pub struct Traits {
     pub is_owned: bool,
 }
 
-/// What a cognition sees of an input: pixels that it may read, and the part that it was asked for.
+/// The pixels of an input that a cognition may read, and the part in them that it was asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// The pixels that may be read.
@@ -57,7 +57,7 @@ impl<'a> Seen<'a> {
 
 /// The argument of a cognition.
 pub struct Call<'a> {
-    /// What it sees of each input. `None`: the input has no image.
+    /// The pixels of each input. `None`: the input has no image.
     pub seen: &'a [Option<Seen<'a>>],
     /// The values of the inputs. Those of local inputs, and of the frame, are zero.
     pub values: &'a [Value],
@@ -89,7 +89,7 @@ pub trait Cognition: Send + Sync {
     fn release(&self, _value: Value) {}
 }
 
-/// What a cognition does.
+/// The operation of a cognition.
 pub enum Action<C> {
     /// A function of the host.
     Host(C),

@@ -79,7 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is said to depend on a pixel is exactly what reads it.
+        /// Exactly the pixels that read a pixel are affected by it.
         #[test]
         fn affected_is_the_inverse_of_needed(
             part in (0..9u32, 0..9u32, 3..30u32, 3..30u32), scale in 1..4u32, support in 0..3u32,

@@ -129,8 +129,6 @@ pub struct Counters {
     pub grafts: u64,
     /// Results that were taken over because all inputs were equal.
     pub cut_offs: u64,
-    /// Results that belonged to a frame whose pixels changed.
-    pub misses: u64,
     /// Frames whose prefetch was skipped, because too little remained.
     pub prefetches_left_out: u64,
     /// Results of another place that were taken over, by a move.
