@@ -1,0 +1,190 @@
+//! The search for a template of 32×32 pixels in a gray frame of 1080p, against a plain scan and OpenCV.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+
+use hobgoblin::executor::Executor;
+use hobgoblin::perception::frames::Hints;
+use hobgoblin::perception::image::{Format, Image, Rect, Shape, View};
+use hobgoblin::perception::operators::{Compare, Operator, Template};
+use hobgoblin::perception::{
+    Action, Answer, Call, Choice, Cognition, Options, Perception, PipelineOptions, Step, Traits,
+};
+use hobgoblin_bench::random::Random;
+use hobgoblin_bench::timing::{median, thread_nanoseconds};
+
+use crate::report::{at_most, figure, title};
+
+const SHAPE: Shape = Shape::new(Format::Gray8, 1920, 1080);
+const WIDTH: usize = 1920;
+const SIDE: usize = 32;
+
+/// No cognition of the host.
+struct Unused;
+
+impl Cognition for Unused {
+    fn perceive(&self, _: &mut Call<'_>) -> bool {
+        false
+    }
+}
+
+/// A screen: rectangles of one brightness each, slopes, and a little noise.
+fn screen() -> Vec<u8> {
+    let mut random = Random(8);
+    let mut pixels = vec![90; WIDTH * 1080];
+    for _ in 0..1500 {
+        let (width, height) = (8 + random.below(200), 8 + random.below(80));
+        let (x, y) = (random.below(WIDTH - width), random.below(1080 - height));
+        let (level, slope) = (random.below(256), random.below(3));
+        for row in y..y + height {
+            let line = &mut pixels[row * WIDTH + x..row * WIDTH + x + width];
+            line.iter_mut().enumerate().for_each(|(at, pixel)| *pixel = ((level + at * slope / 2) & 255) as u8);
+        }
+    }
+    pixels.iter_mut().for_each(|pixel| *pixel = pixel.saturating_add(random.below(6) as u8));
+    pixels
+}
+
+/// The best position by a plain scan: all differences of all positions, given up at the best sum so far after each row.
+fn scan(pixels: &[u8], picture: &[u8]) -> (u64, usize, usize) {
+    let mut best = (u64::MAX, 0, 0);
+    for y in 0..=1080 - SIDE {
+        for x in 0..=WIDTH - SIDE {
+            let mut sum = 0_u64;
+            for row in 0..SIDE {
+                let one = &pixels[(y + row) * WIDTH + x..][..SIDE];
+                let other = &picture[row * SIDE..][..SIDE];
+                let squares = one.iter().zip(other).map(|(&one, &other)| {
+                    let difference = i32::from(one) - i32::from(other);
+                    (difference * difference) as u32
+                });
+                sum += u64::from(squares.sum::<u32>());
+                if sum >= best.0 {
+                    break;
+                }
+            }
+            if sum < best.0 {
+                best = (sum, x, y);
+            }
+        }
+    }
+    best
+}
+
+fn view(pixels: &[u8]) -> View<'_> {
+    View::new(SHAPE, pixels, WIDTH, &[], 0).expect("the frame has all pixels")
+}
+
+/// Milliseconds of OpenCV's search of the same pixels on one thread, and its best position.
+fn opencv(pixels: &[u8], picture: &[u8], rounds: usize) -> Result<(f64, String), String> {
+    let folder = std::env::temp_dir().join(format!("hobgoblin-search-{}", std::process::id()));
+    let told = |why: std::io::Error| why.to_string();
+    std::fs::create_dir_all(&folder).map_err(told)?;
+    std::fs::write(folder.join("frame.gray"), pixels).map_err(told)?;
+    std::fs::write(folder.join("template.gray"), picture).map_err(told)?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/perception/opencv_search.py");
+    let output = Command::new("python3").arg(script).arg(&folder).arg(rounds.to_string()).output();
+    let _ = std::fs::remove_dir_all(&folder);
+    let output = output.map_err(|why| format!("python3 does not run: {why}"))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(text.lines().last().unwrap_or("the script failed").to_owned());
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (time, place) = text.trim().split_once(' ').ok_or("the script printed no time")?;
+    Ok((time.parse().map_err(|_| "the script printed no time")?, place.to_owned()))
+}
+
+/// Print the table.
+pub fn print(rounds: usize) {
+    title("Template of 32×32 in gray 1920×1080, one thread: processor time");
+    let mut pixels = screen();
+    let (x, y) = (1203, 611);
+    let mut random = Random(4);
+    let picture: Vec<u8> = (0..SIDE)
+        .flat_map(|row| pixels[(y + row) * WIDTH + x..][..SIDE].to_vec())
+        .map(|pixel| pixel.saturating_add(random.below(9) as u8))
+        .collect();
+    let mut image = Image::new(Shape::new(Format::Gray8, SIDE as u32, SIDE as u32)).expect("there is memory");
+    for (y, row) in (0..).zip(picture.chunks_exact(SIDE)) {
+        image.view_mut().row(y).copy_from_slice(row);
+    }
+    let copy = |image: &Image| {
+        let mut copy = Image::new(image.shape()).expect("there is memory");
+        (0..SIDE as u32).for_each(|y| copy.view_mut().row(y).copy_from_slice(image.view().row(y)));
+        copy
+    };
+    let template = |image| Operator::Template(Template { image, compare: Compare::Luma, limit: None });
+    let operator = template(copy(&image));
+    let mut state = operator.state(&[SHAPE]).expect("the frame is larger");
+    let inline = Executor::inline();
+    let mut value = [0; 2];
+    let cold: Vec<f64> = (0..rounds)
+        .map(|_| {
+            let views = [view(&pixels)];
+            thread_nanoseconds(|| _ = operator.measure(&mut state, &views, None, &inline, None, &mut value)) / 1e6
+        })
+        .collect();
+    let (cold, evaluated) = (median(&cold), state.evaluated_positions());
+    let mut best = (0, 0, 0);
+    let plain = thread_nanoseconds(|| best = scan(black_box(&pixels), &picture)) / 1e6;
+    assert_eq!((value[0], value[1]), (best.1 as u64 | (best.2 as u64) << 32, best.0), "both find the same place");
+    figure("cold", cold, " ms");
+    figure("cold: positions compared by pixels", evaluated as f64, "");
+    figure("plain scan that gives up at the best sum", plain, " ms");
+    at_most("cold / the plain scan", cold / plain, 1.0, "×");
+    match opencv(&pixels, &picture, rounds) {
+        Ok((time, place)) => {
+            assert_eq!(place, format!("{} {}", best.1, best.2), "OpenCV finds the same place");
+            figure("OpenCV matchTemplate, TM_SQDIFF", time, " ms");
+            at_most("cold / OpenCV", cold / time, 0.5, "×");
+        }
+        Err(why) => println!("  OpenCV: skipped: {why}"),
+    }
+
+    let options = Options { graft: Choice::Always, ..Options::default() };
+    let mut perception = Perception::<Unused>::new(options).expect("valid options");
+    let search = perception.add_cognition("search", Action::Operator(template(image)), Traits::default());
+    let step =
+        Step { cognition: search.expect("there is memory"), part: Rect::default(), tolerance: 0, parameters: &[] };
+    let steps = [step];
+    let options = PipelineOptions { steps: &steps, ..PipelineOptions::default() };
+    let id = perception.add_pipeline(&options).expect("there is memory");
+    let mut frame = |pixels: &[u8]| {
+        let (mut begin, mut query) = (0.0, 0.0);
+        let before = perception.counters().operations;
+        begin +=
+            thread_nanoseconds(|| perception.begin_frame(&view(pixels), &Hints::default(), &inline).expect("it fits"));
+        query += thread_nanoseconds(|| {
+            assert!(matches!(perception.query(id, 1), Ok(Answer::Value(..))));
+        });
+        (begin / 1e6, query / 1e6, perception.counters().operations - before)
+    };
+    (0..8).for_each(|_| _ = frame(&pixels));
+    let other = pixels.clone();
+    let (mut same, mut floor, mut changed) = (vec![], vec![], vec![]);
+    for _ in 0..rounds * 4 {
+        let (begin, query, _) = frame(&pixels);
+        same.push(begin + query);
+        floor.push(thread_nanoseconds(|| assert!(black_box(&pixels[..]) == black_box(&other[..]))) / 1e6);
+    }
+    let ratios: Vec<f64> = same.iter().zip(&floor).map(|(one, other)| one / other).collect();
+    figure("nothing changed: frame and query", median(&same) * 1e3, " µs");
+    at_most("nothing changed / memcmp of the frame", median(&ratios), 1.1, "×");
+    for _ in 0..rounds {
+        for row in 300..400 {
+            let line = &mut pixels[row * WIDTH + 700..][..100];
+            line.iter_mut().for_each(|pixel| *pixel = pixel.wrapping_add(random.below(9) as u8));
+        }
+        let (begin, query, _) = frame(&pixels);
+        changed.push(begin + query - median(&same));
+        // The search by itself, for its count.
+        let areas = [Rect::new(700, 300, 100, 100)];
+        operator.measure(&mut state, &[view(&pixels)], Some(&areas), &inline, None, &mut value);
+    }
+    let most = f64::from(131 * 131);
+    at_most("100×100 changed: positions compared by pixels", state.evaluated_positions() as f64, most, "");
+    figure("100×100 changed: beyond the frame's compare", median(&changed), " ms");
+    at_most("100×100 changed: beyond the compare / cold", median(&changed) / cold, 0.1, "×");
+}
