@@ -67,7 +67,7 @@ impl Film {
     fn draw(&mut self, frame: usize) {
         let is_friendly = match self.clip {
             Clip::Static => return,
-            Clip::Mixed => frame / SWITCH % 2 == 0,
+            Clip::Mixed => (frame / SWITCH).is_multiple_of(2),
             Clip::Hostile => false,
             Clip::Friendly | Clip::Scrolling => true,
         };
