@@ -1,6 +1,7 @@
 // hobgoblin.hpp: perceptions whose cognitions are lambdas.
 #include <hobgoblin/perception.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -55,6 +56,14 @@ TEST("hpp: cognitions are lambdas, and run only after a change") {
     ENSURE(answers[0].value.number == 20 && answers[1].value.number == 255 && answers[0].first_frame == 4);
     hob::Perception moved = std::move(eye);
     ENSURE(eye.capi() == nullptr && moved.statistics().frames == 6 && moved.pipeline_statistics(first).queries >= 7);
+    std::vector<uint8_t> picture(64 * 32 * 4);
+    hob_image target = HOB_IMAGE_INIT;
+    target.pixels = picture.data();
+    target.width = 64;
+    target.height = 32;
+    moved.draw_overlay(target);
+    const auto white = std::count(picture.begin(), picture.end(), uint8_t{240});  // text
+    ENSURE(white > 100 && moved.save_json().find("\"state\": \"game\"") != std::string::npos);
     moved.set_prefetch(first, HOB_PREFETCH_ALWAYS);
     moved.remove_pipeline(first);
     ENSURE(moved.try_query(first).code() == HOB_RESULT_NOT_FOUND && moved.failure(nested).empty());

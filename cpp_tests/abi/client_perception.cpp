@@ -89,6 +89,17 @@ void drive_perception() {
     Guarded<hob_perception_pipeline_statistics> found;
     CHECK_OK(hob_perception_get_pipeline_statistics(eye, id, found.get()));
     CHECK(found->queries == 5 && found->first_frame == 3);
+    static unsigned char picture[64 * 32 * 4];
+    Guarded<hob_image> target;
+    target->pixels = picture;
+    target->width = 64;
+    target->height = 32;
+    CHECK_OK(hob_perception_draw_overlay(eye, target.get()));
+    CHECK(picture[(2 * 64 + 2) * 4] == 240);  // text
+    char json[4096];
+    size_t json_size = 0;
+    CHECK_OK(hob_perception_save_json(eye, json, sizeof json, &json_size));
+    CHECK(json_size > 100 && json[0] == '{');
     CHECK_OK(hob_perception_set_prefetch(eye, id, HOB_PREFETCH_ALWAYS));
     char message[8];
     size_t size = 1;

@@ -221,7 +221,7 @@ void World::fill(hob_frame& frame) {
 
 void World::fill(hob_image& image) {
     image.pixels = image.chroma = canvas;
-    image.width = image.height = 8;
+    image.width = image.height = is_about("overlay") ? 32 : 8;  // the frame's size
 }
 
 void World::fill(hob_perception_pipeline_desc& desc) {

@@ -370,8 +370,9 @@ typedef enum hob_operator {
     /// Finds `image`. `words[0]` of its value has x in its low half and y in the high one, `words[1]` the sum of squared
     /// differences; all ones: not found. Of equal matches the first one in reading order is found.
     HOB_OPERATOR_TEMPLATE = 11,
-    /// Reads a number by comparing `glyphs`. `integer` of its value is the number; -1: nothing was read. `words[1]` has
-    /// the number of digits in its low half.
+    /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
+    /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean
+    /// difference of the worst digit, which does not count when values are compared.
     HOB_OPERATOR_GLYPHS = 12,
 } hob_operator;
 
@@ -437,14 +438,15 @@ typedef struct hob_operator_desc {
     /// For HOB_OPERATOR_TEMPLATE: the greatest sum of squared differences that counts as found. A low limit makes it
     /// faster. Default UINT64_MAX: the best match is always found.
     uint64_t limit;
-    /// For HOB_OPERATOR_GLYPHS: 1 to 64 pictures of digits; copied.
+    /// For HOB_OPERATOR_GLYPHS: 1 to 256 pictures of digits; copied.
     const hob_glyph *glyphs;
     /// Bytes from one glyph to the next: sizeof(hob_glyph). Default 0: its first released size.
     size_t glyph_stride;
     /// Number of glyphs.
     uint32_t glyph_count;
     /// For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0: it
-    /// must be exact. Ignored with `correlation`.
+    /// must be exact. For lossy video: 20 to 35; at a higher one, digits may be read that are not there. Ignored with
+    /// `correlation`.
     uint32_t tolerance;
     /// For HOB_OPERATOR_GLYPHS: columns between two digits. Default 0.
     uint32_t spacing;
@@ -803,6 +805,30 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_get_pipeline_statistics(
     const hob_perception *perception, hob_perception_pipeline_id pipeline,
     hob_perception_pipeline_statistics *out_statistics);
 
+/// Saves all counts as JSON, without a NUL.
+/// An object with the fields of hob_perception_statistics, apart from `struct_size`. Its "pipeline_statistics" is an array
+/// of objects with "name", "state" and the fields of hob_perception_pipeline_statistics.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_perception_save_json(
+    const hob_perception *perception, char *buffer, size_t capacity, size_t *out_size);
+
+// ---- Experimental: Pictures for debugging ----------------------------------------------------------------------------
+
+/// Draws over a picture of the present frame: an outline of each watched region, and counts.
+/// `target` has the frame's size and HOB_PIXEL_FORMAT_BGRX8 or HOB_PIXEL_FORMAT_BGRA8. Its `pixels` are written to, so
+/// pass a copy of the frame. Green: the region did not change. Red: it changed. Yellow: it did not change, and overlaps a
+/// region that changed. docs/perception.md explains the counts.
+///
+///     hob_image picture = HOB_IMAGE_INIT;
+///     picture.pixels = copy_of_frame, picture.width = 320, picture.height = 200;
+///     if (hob_perception_draw_overlay(eye, &picture) == HOB_RESULT_OK) show(&picture);
+///
+/// HOB_RESULT_NOT_FOUND: there is no frame yet. HOB_RESULT_INVALID_ARGUMENT: `target` has another format or size. Does not
+/// allocate. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_perception_draw_overlay(const hob_perception *perception, const hob_image *target);
+
 // ---- Initialisers ----------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
@@ -829,7 +855,6 @@ static inline hob_cognition_call hob_cognition_call_default(void) {
     hob_cognition_call value;
     (void)hob_cognition_call_init(&value, (uint32_t)sizeof(value));
     value.input_stride = sizeof(hob_cognition_input);
-    value.image_chroma_stride = sizeof(size_t);
     return value;
 }
 #define HOB_COGNITION_CALL_INIT (hob_cognition_call_default())

@@ -158,6 +158,16 @@ public:
                                      return hob_perception_get_pipeline_statistics(capi(), pipeline, statistics);
                                  });
     }
+    /// Draws over a picture of the present frame: outlines of the regions, and counts. Writes to the pixels of `target`.
+    Result<void> try_draw_overlay(const hob_image& target) const {
+        return detail::result_of(hob_perception_draw_overlay(capi(), &target));
+    }
+    /// All counts as JSON.
+    Result<std::string> try_save_json() const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_perception_save_json(capi(), buffer, capacity, size);
+        });
+    }
 
 #if HOB_EXCEPTIONS
     template <class Run>
@@ -193,6 +203,8 @@ public:
     hob_perception_pipeline_statistics pipeline_statistics(hob_perception_pipeline_id pipeline) const {
         return try_pipeline_statistics(pipeline).value();
     }
+    void draw_overlay(const hob_image& target) const { try_draw_overlay(target).value(); }
+    std::string save_json() const { return try_save_json().value(); }
 #endif
 
     hob_perception* capi() noexcept { return handle_.get(); }

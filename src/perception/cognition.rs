@@ -102,7 +102,7 @@ impl<C: Cognition> Action<C> {
     pub fn is_equal(&self, old: Value, new: Value) -> bool {
         match self {
             Self::Host(host) => host.is_equal(old, new),
-            Self::Operator(_) => old == new,
+            Self::Operator(operator) => operator.is_equal(old, new),
         }
     }
 

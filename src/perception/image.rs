@@ -247,6 +247,12 @@ pub struct ViewMut<'a> {
 }
 
 impl<'a> ViewMut<'a> {
+    /// A view of the only plane of a format without a second one, as [`View::new`].
+    pub fn new(shape: Shape, pixels: &'a mut [u8], stride: usize) -> Option<Self> {
+        View::new(shape, pixels, stride, &[], 0)?;
+        Some(Self { shape, pixels, stride, chroma: &mut [], chroma_stride: 0 })
+    }
+
     /// To read.
     pub fn view(&self) -> View<'_> {
         let Self { shape, stride, chroma_stride, .. } = *self;

@@ -31,6 +31,7 @@
 //! | `past` | results of past frames, and consensus |
 //! | `strategy` | whether to graft |
 //! | `audit` | finds cognitions that depend on more than they declare |
+//! | `overlay` | draws over a picture what happened in a frame |
 #![deny(unsafe_code)]
 
 mod audit;
@@ -40,6 +41,7 @@ pub mod frames;
 pub mod image;
 mod map;
 pub mod operators;
+mod overlay;
 mod past;
 pub mod pixels;
 mod place;
@@ -50,6 +52,7 @@ mod tests;
 mod tree;
 mod work;
 
+use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
 use crate::balance::Policy;
@@ -418,6 +421,7 @@ impl<C: Cognition> Perception<C> {
         let pipeline = self.tree.pipelines.at_mut(at).expect("it is there");
         pipeline.asked |= 1;
         pipeline.queries += 1;
+        pipeline.agreement = frames;
         let node = pipeline.node;
         self.counters.queries += 1;
         if self.table.slots[node as usize].span.last != now {
@@ -545,10 +549,18 @@ impl<C: Cognition> Perception<C> {
 
     /// Counts of a pipeline.
     pub fn pipeline_counts(&self, id: Id) -> Result<PipelineCounts> {
-        let pipeline = self.pipeline(id)?;
+        Ok(self.counts_of(self.pipeline(id)?))
+    }
+
+    /// Call back with each pipeline and what is known of it.
+    pub fn each_pipeline(&self, each: &mut dyn FnMut(&tree::Pipeline, PipelineCounts) -> fmt::Result) -> fmt::Result {
+        self.tree.pipelines.iter().try_for_each(|(_, pipeline)| each(pipeline, self.counts_of(pipeline)))
+    }
+
+    fn counts_of(&self, pipeline: &tree::Pipeline) -> PipelineCounts {
         let slot = self.table.slots[pipeline.node as usize];
         let oldest = self.frames.number().saturating_sub(self.options.frames.history as u64);
-        Ok(PipelineCounts {
+        PipelineCounts {
             is_prefetched: match pipeline.prefetch {
                 Prefetch::Always => self.options.prefetch != Choice::Never,
                 Prefetch::Never => false,
@@ -561,7 +573,7 @@ impl<C: Cognition> Perception<C> {
             variations: self.table.variations(pipeline.node, oldest),
             first_frame: if slot.span.last == 0 { 0 } else { slot.span.first },
             mean_ns: slot.cost_ns,
-        })
+        }
     }
 
     /// Call back with the image of a pipeline that is up to date. False: it has none.

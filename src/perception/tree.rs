@@ -121,6 +121,8 @@ pub struct Pipeline {
     pub is_nested: bool,
     /// Queries.
     pub queries: u64,
+    /// The frames that had to agree in the last query.
+    pub agreement: u32,
 }
 
 /// A step of a new pipeline.
@@ -271,8 +273,9 @@ impl<C: Cognition> Tree<C> {
             let at = self.pipelines.position(input).expect("it was found above");
             self.pipelines.at_mut(at).expect("it is there").is_nested = true;
         }
-        let (is_hot, is_nested) = (false, false);
-        Ok(self.pipelines.insert(Pipeline { name, state, node, prefetch, asked: 0, is_hot, is_nested, queries: 0 }))
+        let (is_hot, is_nested, asked, queries, agreement) = (false, false, 0, 0, 0);
+        let pipeline = Pipeline { name, state, node, prefetch, asked, is_hot, is_nested, queries, agreement };
+        Ok(self.pipelines.insert(pipeline))
     }
 
     /// Make room for nodes, so that no list of them has to grow.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use hobgoblin_macros::{element, open_enum, versioned};
 
 use crate::base::{Result, error};
-use crate::perception::image::{Format, Image, Rect, Shape, View, check_shape};
+use crate::perception::image::{Format, Image, Rect, Shape, View, ViewMut, check_shape};
 
 // == Experimental: Images ==
 
@@ -188,14 +188,36 @@ unsafe fn plane<'a>(
 }
 
 impl hob_image {
+    /// The image, to write.
+    ///
+    /// # Safety
+    /// The pixels are readable and writable during `'a`, and nobody else uses them.
+    pub unsafe fn view_mut<'a>(&self, what: &'static str) -> Result<ViewMut<'a>> {
+        // SAFETY: by this function's contract.
+        let (shape, stride, size) = unsafe { self.view(what) }.map(|view| {
+            (view.shape(), view.stride(), view.stride() * (view.shape().height as usize - 1) + view.shape().row_size())
+        })?;
+        // SAFETY: as above; the view had the same bytes, and it is gone.
+        let pixels = unsafe { std::slice::from_raw_parts_mut(self.pixels.cast_mut().cast(), size) };
+        ViewMut::new(shape, pixels, stride)
+            .ok_or_else(|| error!(InvalidArgument, "{what} has two planes: must have one"))
+    }
+
+    /// # Safety
+    /// The planes are readable during `'a`, as the header says.
+    unsafe fn view<'a>(&self, what: &'static str) -> Result<View<'a>> {
+        let Self { format, pixels, width, height, stride, chroma, chroma_stride, .. } = *self;
+        // SAFETY: by this function's contract.
+        unsafe { Planes { format, pixels, width, height, stride, chroma, chroma_stride }.view(what) }
+    }
+
     /// A copy of the image.
     ///
     /// # Safety
     /// The planes are readable, as the header says.
     pub unsafe fn copy(&self, what: &'static str) -> Result<Image> {
-        let Self { format, pixels, width, height, stride, chroma, chroma_stride, .. } = *self;
         // SAFETY: by this function's contract.
-        let view = unsafe { Planes { format, pixels, width, height, stride, chroma, chroma_stride }.view(what) }?;
+        let view = unsafe { self.view(what) }?;
         let mut image = Image::new(view.shape())?;
         crate::perception::pixels::copy(&view, &mut image.view_mut());
         Ok(image)

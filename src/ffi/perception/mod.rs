@@ -50,3 +50,4 @@ mod host_cognition;
 mod frame;
 mod query;
 mod statistics;
+mod overlay;

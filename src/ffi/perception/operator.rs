@@ -48,8 +48,9 @@ pub enum hob_operator {
     /// Finds `image`. `words[0]` of its value has x in its low half and y in the high one, `words[1]` the sum of squared
     /// differences; all ones: not found. Of equal matches the first one in reading order is found.
     Template = 11,
-    /// Reads a number by comparing `glyphs`. `integer` of its value is the number; -1: nothing was read. `words[1]` has
-    /// the number of digits in its low half.
+    /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
+    /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean
+    /// difference of the worst digit, which does not count when values are compared.
     Glyphs = 12,
 }
 
@@ -121,14 +122,15 @@ pub struct hob_operator_desc {
     /// faster. Default UINT64_MAX: the best match is always found.
     #[initial(u64::MAX)]
     pub limit: u64,
-    /// For HOB_OPERATOR_GLYPHS: 1 to 64 pictures of digits; copied.
+    /// For HOB_OPERATOR_GLYPHS: 1 to 256 pictures of digits; copied.
     pub glyphs: *const hob_glyph,
     /// Bytes from one glyph to the next: sizeof(hob_glyph). Default 0: its first released size.
     pub glyph_stride: usize,
     /// Number of glyphs.
     pub glyph_count: u32,
     /// For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0: it
-    /// must be exact. Ignored with `correlation`.
+    /// must be exact. For lossy video: 20 to 35; at a higher one, digits may be read that are not there. Ignored with
+    /// `correlation`.
     pub tolerance: u32,
     /// For HOB_OPERATOR_GLYPHS: columns between two digits. Default 0.
     pub spacing: u32,
@@ -249,8 +251,8 @@ impl hob_operator_desc {
     /// `glyphs` is what the header says.
     unsafe fn glyphs(&self) -> Result<Vec<Glyph>> {
         let count = self.glyph_count as usize;
-        if count > 64 {
-            return Err(error!(InvalidArgument, "{count} glyphs: must be from 1 to 64"));
+        if count > 256 {
+            return Err(error!(InvalidArgument, "{count} glyphs: must be from 1 to 256"));
         }
         // SAFETY: by this function's contract, here and below.
         let array = unsafe { Array::new(self.glyphs, self.glyph_stride, count, "hob_operator_desc.glyphs") }?;

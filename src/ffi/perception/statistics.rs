@@ -1,11 +1,18 @@
 //! Counts of a perception.
 
+use std::ffi::c_char;
+use std::fmt::{self, Write};
+
 use hobgoblin_macros::{entry, versioned};
 
 use super::create::hob_perception;
+use super::host_cognition::HostCognition;
 use super::pipeline::hob_perception_pipeline_id;
+use crate::base::error;
+use crate::base::json::{Room, Size, write_string};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
+use crate::perception::Perception;
 
 // == Experimental: Statistics ==
 
@@ -84,13 +91,17 @@ pub extern "C" fn hob_perception_get_statistics(
     perception: *const hob_perception,
     out_statistics: *mut hob_perception_statistics,
 ) -> hob_result {
-    let core = &perception.perception;
+    out_statistics.write(statistics_of(&perception.perception));
+    Ok(())
+}
+
+fn statistics_of(core: &Perception<HostCognition>) -> hob_perception_statistics {
     let (counters, frames) = (core.counters(), core.frames().counters());
     let [grafted, plain] = core.frame_counts();
     let [grafted_seconds, plain_seconds] = core.frame_seconds();
     let mean_ms = |seconds: f64, count: u64| if count == 0 { 0.0 } else { seconds * 1e3 / count as f64 };
     let compared = frames.frames_by_order.iter().sum::<u64>().max(1) as f64;
-    out_statistics.write(hob_perception_statistics {
+    hob_perception_statistics {
         is_distrusted: frames.is_distrusted.into(),
         pipelines: core.pipeline_count() as u64,
         steps: core.step_count() as u64,
@@ -121,8 +132,7 @@ pub extern "C" fn hob_perception_get_statistics(
         query_ms: mean_ms(counters.query_seconds, frames.frames),
         memory_used: core.memory_used() as u64,
         ..hob_perception_statistics::defaults()
-    });
-    Ok(())
+    }
 }
 
 /// Counts of a pipeline since it was added.
@@ -164,4 +174,62 @@ pub extern "C" fn hob_perception_get_pipeline_statistics(
         ..hob_perception_pipeline_statistics::defaults()
     });
     Ok(())
+}
+
+/// Saves all counts as JSON, without a NUL.
+/// An object with the fields of hob_perception_statistics, apart from `struct_size`. Its "pipeline_statistics" is an array
+/// of objects with "name", "state" and the fields of hob_perception_pipeline_statistics.
+///
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
+#[entry(shared, experimental)]
+pub extern "C" fn hob_perception_save_json(
+    perception: *const hob_perception,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    let core = &perception.perception;
+    let mut size = Size(0);
+    let _ = write_json(core, &mut size);
+    buffer.fill(size.0, |bytes| {
+        let mut room = Room { left: bytes };
+        write_json(core, &mut room).map_err(|_| error!(BufferTooSmall, "the buffer is too small"))?;
+        Ok(size.0)
+    })
+}
+
+/// Writes fields of a struct as members of a JSON object.
+macro_rules! write_fields {
+    ($out:ident, $of:ident: $($name:ident)*) => {
+        for (name, number) in [$((stringify!($name), $of.$name as f64)),*] {
+            write!($out, "\"{name}\": {number}, ")?;
+        }
+    };
+}
+
+fn write_json(core: &Perception<HostCognition>, out: &mut dyn Write) -> fmt::Result {
+    let of = statistics_of(core);
+    out.write_char('{')?;
+    write_fields!(out, of: is_distrusted pipelines steps prefetched workers frames grafted_frames queries runs
+        prefetch_runs past_runs audit_runs findings operations grafts cut_offs moves same_regions changed_regions
+        compared_bytes copied_bytes restarts grafted_ms plain_ms take_ms prefetch_ms query_ms memory_used);
+    let [top_down, ends_in, middle_out, bit_reversed] = of.order_shares;
+    write!(
+        out,
+        "\"order_shares\": [{top_down}, {ends_in}, {middle_out}, {bit_reversed}],\n\"pipeline_statistics\": ["
+    )?;
+    let mut before = "\n";
+    core.each_pipeline(&mut |pipeline, of| {
+        write!(out, "{before}{{")?;
+        let is_prefetched = u8::from(of.is_prefetched);
+        write_fields!(out, of: queries variations first_frame mean_ns);
+        write!(out, "\"is_prefetched\": {is_prefetched}, \"name\": ")?;
+        write_string(&pipeline.name, out)?;
+        out.write_str(", \"state\": ")?;
+        write_string(&pipeline.state, out)?;
+        before = ",\n";
+        out.write_char('}')
+    })?;
+    out.write_str("\n]}\n")
 }

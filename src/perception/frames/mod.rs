@@ -360,6 +360,13 @@ impl FrameStore {
         self.regions.list[region.index()].rect
     }
 
+    /// The watched regions inside the frame, and whether they changed in it.
+    pub fn watched(&self) -> impl Iterator<Item = (Rect, bool)> {
+        let inside = self.regions.list.iter().zip(&self.regions.history);
+        let inside = inside.filter(|(region, _)| region.place == Place::Inside);
+        inside.map(|(region, history)| (region.rect, history & 1 == 1))
+    }
+
     /// The pixels of the frame `age` frames before the current one. Only watched pixels are valid. `None`: it is not kept.
     pub fn frame(&self, age: usize) -> Option<View<'_>> {
         if age > self.options.history { None } else { self.ring.view(self.number.checked_sub(age as u64)?) }

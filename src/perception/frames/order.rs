@@ -19,6 +19,18 @@ pub enum Order {
     BitReversed,
 }
 
+impl Order {
+    /// Its name, for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TopDown => "top-down",
+            Self::EndsIn => "ends-in",
+            Self::MiddleOut => "middle-out",
+            Self::BitReversed => "bit-reversed",
+        }
+    }
+}
+
 /// All orders.
 pub const ORDERS: [Order; 4] = [Order::TopDown, Order::EndsIn, Order::MiddleOut, Order::BitReversed];
 

@@ -47,7 +47,7 @@ pub enum Fit {
 /// edge and ends at the first place where no glyph fits. The best glyph is taken; the first one, if two are equal.
 #[derive(Debug)]
 pub struct Glyphs {
-    /// The glyphs, 1 to 64.
+    /// The glyphs, 1 to 256.
     pub glyphs: Vec<Glyph>,
     /// By brightness or by colours.
     pub compare: Compare,
@@ -61,7 +61,7 @@ pub struct Glyphs {
     pub fit: Fit,
 }
 
-const MOST_GLYPHS: usize = 64;
+const MOST_GLYPHS: usize = 256;
 const MOST_DIGITS: u32 = 18;
 const MOST_PIXELS: u32 = 1 << 16;
 

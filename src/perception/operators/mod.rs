@@ -36,7 +36,7 @@ mod template;
 mod tests;
 mod windows;
 
-use crate::base::{Result, error};
+use crate::base::{Result, Value, error};
 use crate::executor::Executor;
 
 use super::image::{Format, Image, Rect, Shape, View, ViewMut, check_shape};
@@ -149,6 +149,12 @@ impl State {
 }
 
 impl Operator {
+    /// Whether two values mean the same. The fit of glyphs, in the last 32 bits, is not part of the number.
+    pub fn is_equal(&self, old: Value, new: Value) -> bool {
+        let is_number = matches!(self, Self::Glyphs(_));
+        old == new || is_number && old.0[0] == new.0[0] && old.0[1] as u32 == new.0[1] as u32
+    }
+
     /// Number of images that it takes.
     pub fn input_count(&self) -> usize {
         if matches!(self, Self::Difference { .. }) { 2 } else { 1 }
