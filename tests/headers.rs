@@ -448,8 +448,8 @@ fn strides(blocks: &[String], name: &str) -> String {
     let set = |pair: &[&str]| {
         let field = pair[1].strip_prefix("size_t ")?.strip_suffix("_stride;")?;
         let element = pair[0].trim_start_matches("const ").trim_start_matches("struct ").split([' ', '*']).next()?;
-        // Rows of pixels have no element.
-        if element == "void" {
+        // Rows of pixels have no element, and planes of colour differences follow another stride.
+        if element == "void" || !pair[0].contains('*') {
             return None;
         }
         Some(format!("    value.{field}_stride = sizeof({element});\n"))
