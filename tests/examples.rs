@@ -93,7 +93,7 @@ fn number_before(printed: &str, after: &str) -> f64 {
 #[test]
 fn every_example_compiles_without_warnings_and_links() {
     let examples = examples();
-    assert_eq!(examples.len(), 7, "{examples:?}");
+    assert_eq!(examples.len(), 8, "{examples:?}");
     for example in examples {
         build("link", &example);
     }
@@ -161,6 +161,15 @@ fn graph_patch_runs_only_what_changed_and_what_is_asked_for() {
         assert!(printed.starts_with(expected), "{printed}");
         assert!(printed.contains("\"builder\" did not run: \"data\" failed, on which it depends"), "{printed}");
         assert!(printed.ends_with("\n  built from 1\n"), "{printed}");
+    }
+}
+
+#[test]
+fn perception_counter_is_read_once_for_each_number() {
+    let expected = "300 frames: the counter was right in 300, and three frames agreed in 240\nran: the counter 30 times, \
+                    the brightness 300 times\ntaken over from the last frame: 270 results\n";
+    for printed in run_twice("perception_counter.c").into_iter().flatten() {
+        assert!(printed.starts_with(expected) && printed.ends_with("is green: it did not change\n"), "{printed}");
     }
 }
 

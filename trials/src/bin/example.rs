@@ -8,20 +8,21 @@ use std::process::exit;
 use hobgoblin_trials::{Build, Product, Result, become_program, command, end};
 
 /// The examples, one source file each, with their summaries. `README.md` has the same list.
-const EXAMPLES: [(&str, &str); 7] = [
+const EXAMPLES: [(&str, &str); 8] = [
     ("governor.c", "a frame loop whose quality settings are chosen by a goblin"),
     ("governor.cpp", "the same in C++, with hobgoblin.hpp"),
     ("program_cache_gl.cpp", "OpenGL programs that are compiled in the first run only"),
     ("program_cache_vk.cpp", "a VkPipelineCache that outlives the process"),
     ("pipeline_warmup.c", "pipelines that are built late in the first run, and ahead in later ones"),
     ("graph_patch.c", "a dataflow graph that evaluates only what changed and what is asked for"),
+    ("perception_counter.c", "reads a counter from frames, and looks only at what changed"),
     ("host_files.c", "a program cache in the file system of the host"),
 ];
 
 const USAGE: &str = "cargo run --release -p hobgoblin-trials --bin example -- EXAMPLE [ARGUMENTS]";
 
 fn main() {
-    let list: String = EXAMPLES.iter().map(|(file, summary)| format!("  {file:<22}{summary}\n")).collect();
+    let list: String = EXAMPLES.iter().map(|(file, summary)| format!("  {file:<23}{summary}\n")).collect();
     let mut words = env::args_os().skip(1);
     let Some(word) = words.next() else {
         eprint!("example: the name of an example is missing: {USAGE}\n{list}");
