@@ -11,8 +11,8 @@ pub use runner::{Build, Product, Result, become_program, command, end};
 pub use tool::tool;
 
 /// The C++ programs. `blob_cache` is a shared library.
-pub const NAMES: [&str; 6] =
-    ["blob_cache", "frame_budget", "patch", "pipeline_warmup_vk", "program_cache_gl", "program_cache_vk"];
+pub const NAMES: [&str; 7] =
+    ["blob_cache", "frame_budget", "patch", "pipeline_warmup_vk", "program_cache_gl", "program_cache_vk", "watch"];
 
 /// How to build a trial. It consists of all C++ files of its folder. A program also has the files of `common`.
 pub fn trial(name: &str, output: &Path) -> runner::Result<Build> {
