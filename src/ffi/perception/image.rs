@@ -197,7 +197,7 @@ impl hob_image {
         let (shape, stride, size) = unsafe { self.view(what) }.map(|view| {
             (view.shape(), view.stride(), view.stride() * (view.shape().height as usize - 1) + view.shape().row_size())
         })?;
-        // SAFETY: as above; the view had the same bytes, and it is gone.
+        // SAFETY: as above; the view had the same bytes, and it is no longer used.
         let pixels = unsafe { std::slice::from_raw_parts_mut(self.pixels.cast_mut().cast(), size) };
         ViewMut::new(shape, pixels, stride)
             .ok_or_else(|| error!(InvalidArgument, "{what} has two planes: must have one"))
