@@ -1,8 +1,8 @@
 //! Whether to graft: by the measured time of whole frames, queries included.
 //!
 //! A grafted frame shows what it would have cost without: the nodes whose results were taken over would have run, and the
-//! compare would have been a copy. After a frame in which grafting saved clearly, the next one grafts, too. Now and then a
-//! frame is not grafted, to measure what the prediction is worth. Without a clear gain, a [`Balance`] chooses by the
+//! compare would have been a copy. While grafting saved clearly in the last frames, the next one grafts, too. Now and then
+//! a frame is not grafted, to measure what the prediction is worth. Without a clear gain, a [`Balance`] chooses by the
 //! durations of both ways.
 
 use crate::balance::{Balance, Options, Policy};
@@ -28,9 +28,10 @@ const CLEAR: f64 = 1.1;
 /// The share of the time of grafted frames that may be spent to check predictions.
 const SHARE: f64 = 0.015;
 /// The same for the first check, in grafted frames.
-const FIRST_CREDIT: f64 = 4.0;
-/// The weight of a new duration in a mean.
-const WEIGHT: f64 = 0.125;
+const FIRST_CREDIT: f64 = 1.0;
+/// The weight of a new duration in a mean. A frame in which all of a static picture changes at once must not look as if
+/// grafting saved nothing; and a picture that begins to move must be noticed within two seconds.
+const WEIGHT: f64 = 1.0 / 16.0;
 
 /// Decides for each frame.
 #[derive(Debug)]
@@ -41,8 +42,10 @@ pub struct Strategy {
     grafts: bool,
     /// Grafting saves clearly. Also as long as nothing is known.
     is_clear: bool,
-    /// The last grafted frame: its duration, and the predicted duration without grafting.
-    last: Option<(f64, f64)>,
+    /// Means of the last grafted frames: the duration, and the predicted duration without grafting.
+    mean: Option<(f64, f64)>,
+    /// The present frame is not grafted, to check the prediction.
+    is_check: bool,
     /// Measured durations without grafting, as a multiple of those predicted: equal inputs save steps without it, too.
     bias: f64,
     /// Seconds that may be spent to check a prediction. `None`: before the first frame.
@@ -75,7 +78,8 @@ impl Strategy {
             balance,
             grafts: true,
             is_clear: true,
-            last: None,
+            mean: None,
+            is_check: false,
             bias: 1.0,
             credit: None,
             is_first: true,
@@ -91,10 +95,11 @@ impl Strategy {
             Choice::Always => true,
             Choice::Never => false,
             Choice::Measured if self.is_clear => {
-                self.last.is_none_or(|(all, plain)| self.credit.unwrap_or(0.0) < plain - all)
+                self.mean.is_none_or(|(all, plain)| self.credit.unwrap_or(0.0) < plain - all)
             }
             Choice::Measured => self.balance.choose() == GRAFT,
         };
+        self.is_check = self.choice == Choice::Measured && self.is_clear && !self.grafts;
         self.grafts
     }
 
@@ -110,15 +115,20 @@ impl Strategy {
         if self.grafts {
             let copy = self.copy.unwrap_or(spent.take / 2.0).min(spent.take);
             let plain = (spent.all - spent.take + copy + spent.saved) * self.bias;
-            self.is_clear = plain > CLEAR * spent.all;
-            self.last = Some((spent.all, plain));
+            let mix = |old: f64, new: f64| old + WEIGHT * (new - old);
+            // The means of a scene in which nothing was saved say nothing about this one.
+            let mean = self.mean.filter(|_| self.is_clear);
+            let mean = mean.map_or((spent.all, plain), |mean| (mix(mean.0, spent.all), mix(mean.1, plain)));
+            self.is_clear = mean.1 > CLEAR * mean.0;
+            self.mean = Some(mean);
             *self.credit.get_or_insert(FIRST_CREDIT * spent.all) += SHARE * spent.all;
         } else {
             self.copy = Some(self.copy.map_or(spent.take, |old| old + WEIGHT * (spent.take - old)));
             self.is_clear = false;
-            if let Some((all, plain)) = self.last.take() {
+            if let Some((all, plain)) = self.mean.take().filter(|_| self.is_check) {
                 self.bias *= spent.all / plain.max(1e-9);
                 self.is_clear = spent.all > CLEAR * all;
+                self.mean = Some((all, spent.all));
                 self.credit = Some(0.0);
             }
         }
@@ -127,7 +137,7 @@ impl Strategy {
     /// Forget all durations: the frames have another shape.
     pub fn restart(&mut self) {
         (self.is_clear, self.is_first) = (true, true);
-        (self.last, self.bias, self.credit, self.copy) = (None, 1.0, None, None);
+        (self.mean, self.bias, self.credit, self.copy) = (None, 1.0, None, None);
         self.balance.restart();
     }
 
