@@ -31,13 +31,13 @@ fn clip(graft: Choice, load: Load) -> Vec<u64> {
         }
     };
     let mut pipes = vec![];
-    for at in 0..8 {
+    for at in 0..2 {
         for steps in &mut chains {
             steps[0].part = Rect::new(at * 16, 0, 16, 40);
             pipes.push(add(&mut perception, &[], steps));
         }
     }
-    let mut canvas = Canvas::new(Shape::new(format, 128, 40));
+    let mut canvas = Canvas::new(Shape::new(format, 32, 40));
     let mut work = vec![];
     for frame in 0..3 * PART {
         if (PART..2 * PART).contains(&frame) {
