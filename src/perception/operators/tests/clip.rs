@@ -7,7 +7,6 @@ use std::io::Read;
 use std::path::Path;
 
 use super::*;
-use crate::testing::skip;
 
 const SHAPE: Shape = Shape::new(Format::Bgrx8, 320, 200);
 const FRAME: usize = 320 * 200 * 4;
@@ -45,7 +44,9 @@ fn cut(view: &View<'_>, digit: u8, right: u32) -> Option<Glyph> {
 #[test]
 fn digits_of_a_game_are_read() {
     let Some(folder) = std::env::var_os("HOB_CLIP") else {
-        return skip("HOB_CLIP names no folder with the clip");
+        // The clip is not in the repository. The trial watch reads a part of it.
+        println!("not run: HOB_CLIP names no folder with the clip");
+        return;
     };
     let folder = Path::new(&folder);
     let labels = std::fs::read_to_string(folder.join("doom-demo1-labels.csv")).unwrap();

@@ -6,7 +6,6 @@ mod incremental;
 mod local;
 mod measures;
 mod parameters;
-mod speed;
 mod template;
 
 use super::*;
