@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 /// Features of the library that the harness links.
@@ -149,10 +150,18 @@ pub fn write_api_table(path: &Path) {
     let folder = path.parent().expect("a file is in a folder");
     fs::create_dir_all(folder).unwrap_or_else(|why| panic!("cannot create {}: {why}", folder.display()));
     let table = super::api_table::generate(&super::api::Api::read());
-    fs::write(path, table).unwrap_or_else(|why| panic!("cannot write {}: {why}", path.display()));
+    replace(path, &table);
     // A cache of pipelines, which the C API cannot make.
     let built = fs::read(root().join("tests/fixtures/pipeline/game.stable.hobpipe")).expect("it is checked in");
     let bytes: String = built.iter().map(|byte| format!("{byte},")).collect();
-    let place = path.with_file_name("pipeline_cache.inc");
-    fs::write(&place, bytes).unwrap_or_else(|why| panic!("cannot write {}: {why}", place.display()));
+    replace(&path.with_file_name("pipeline_cache.inc"), &bytes);
+}
+
+/// Replaces a file as a whole, because another test may be compiling what includes it.
+fn replace(path: &Path, text: &str) {
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("{}-{}.new", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
+    let fresh = path.with_file_name(name);
+    let written = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, path));
+    written.unwrap_or_else(|why| panic!("cannot write {}: {why}", path.display()));
 }
