@@ -29,8 +29,8 @@ const CLEAR: f64 = 1.1;
 const SHARE: f64 = 0.015;
 /// The same for the first check, in grafted frames.
 const FIRST_CREDIT: f64 = 1.0;
-/// The weight of a new duration in a mean. A frame in which all of a static picture changes at once must not look as if
-/// grafting saved nothing; and a picture that begins to move must be noticed within two seconds.
+/// The weight of a new duration in a mean. A single frame in which everything changes must not look as if grafting saved
+/// nothing. A picture that begins to move must be noticed within two seconds.
 const WEIGHT: f64 = 1.0 / 16.0;
 
 /// Decides for each frame.
