@@ -19,17 +19,14 @@ LEARNED = 500
 # Digits of the score that change: the address of the byte, and whether the digit is in its high half.
 GAMES = {
     "asterix": [(0x5F, 0)],
+    "asteroids": [(0x3E, 0)],
+    "atlantis2": [(0x21, 0)],
     "boxing": [(0x12, 0)],
-    "breakout": [(76, 0)],
-    "carnival": [(0x2E, 1), (0x2E, 0)],
-    "gopher": [(0x32, 1)],
-    "ms_pacman": [(0x79, 0), (0x78, 1)],
+    "casino": [(0x15, 1)],
     "phoenix": [(0x48, 0)],
-    "pong": [(14, 0)],
+    "pong": [(0x0E, 0)],
     "seaquest": [(0x3A, 1)],
     "space_invaders": [(0x68, 0), (0x66, 1)],
-    "up_n_down": [(0x02, 1)],
-    "wizard_of_wor": [(0x06, 0)],
 }
 ALWAYS, NEVER = 1, 2
 MEAN, GLYPHS = 9, 12
