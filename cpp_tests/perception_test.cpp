@@ -120,6 +120,72 @@ TEST("perception: as many frames are kept as a query asks for, within the limit"
     ENSURE(outcome(eye, id, 20) == HOB_RESULT_LIMIT_EXCEEDED && last_error_has("19 past frames take"));
 }
 
+TEST("perception: a pipeline that nobody asks for during more frames than are remembered answers again") {
+    for (const int pause : {1, 62, 63, 64, 65, 66, 127, 128, 129, 300}) {
+        const auto desc = grafting();
+        const Eye eye = make_eye(&desc);
+        Sum sum;
+        const auto id = pipeline(eye, {step(add(eye, sum), {0, 0, 8, 8})});
+        Screen screen;
+        screen.show(eye);
+        ENSURE(number(eye, id) == 0);
+        screen.at(1, 1) = 7;
+        for (int frame = 0; frame < pause; ++frame) screen.show(eye);
+        ENSURE(number(eye, id) == 7 && number(eye, id, 1) == 7);
+        ENSURE(outcome(eye, id, 3) == (pause < 3 ? HOB_RESULT_NO_CONSENSUS : HOB_RESULT_OK));
+    }
+}
+
+TEST("perception: a tolerance does not depend on whether results are taken over") {
+    for (const auto graft :
+         {HOB_PERCEPTION_CHOICE_ALWAYS, HOB_PERCEPTION_CHOICE_NEVER, HOB_PERCEPTION_CHOICE_MEASURED}) {
+        hob_perception_desc desc = HOB_PERCEPTION_DESC_INIT;
+        desc.graft = graft;
+        const Eye eye = make_eye(&desc);
+        Sum sum;
+        auto tolerant = step(add(eye, sum), {0, 0, 1, 1});
+        tolerant.tolerance = 3;
+        const auto id = pipeline(eye, {tolerant});
+        Screen screen;
+        for (int frame = 0; frame < 40; ++frame) {
+            screen.at(0, 0) = static_cast<uint8_t>(100 + frame);
+            screen.show(eye);
+            ENSURE(number(eye, id) == 100 + frame / 4 * 4);
+        }
+    }
+}
+
+TEST("perception: a query that keeps more frames forgets nothing") {
+    const auto desc = grafting();
+    const Eye eye = make_eye(&desc);
+    Sum one, other;
+    const auto asked = pipeline(eye, {step(add(eye, one), {0, 0, 8, 8})});
+    const auto late = pipeline(eye, {step(add(eye, other), {8, 8, 8, 8})});
+    Screen screen;
+    for (int frame = 0; frame < 12; ++frame) {
+        screen.at(9, 9) = static_cast<uint8_t>(frame);
+        screen.show(eye);
+        if (frame == 5) (void)outcome(eye, asked, 6);
+    }
+    hob_value value = {{0, 0}};
+    for (uint32_t age = 0; age < 6; ++age) {
+        ENSURE_OK(hob_perception_query_past(eye.get(), late, age, &value));
+        ENSURE(value.number == 11 - age);
+    }
+    const Eye young = make_eye(&desc);
+    const auto id = pipeline(young, {step(add(young, other), {8, 8, 8, 8})});
+    for (int frame = 0; frame < 4; ++frame) {
+        screen.at(9, 9) = static_cast<uint8_t>(frame);
+        screen.show(young);
+        if (frame == 2) (void)outcome(young, id, 8);
+    }
+    ENSURE_OK(hob_perception_query_past(young.get(), id, 1, &value));
+    ENSURE(value.number == 2);
+    ENSURE_OK(hob_perception_query_past(young.get(), id, 3, &value));
+    ENSURE(value.number == 0);
+    ENSURE(hob_perception_query_past(young.get(), id, 4, &value) == HOB_RESULT_NO_CONSENSUS);
+}
+
 TEST("perception: past frames are computed when they are asked for") {
     auto desc = grafting();
     desc.history = 4;
@@ -345,6 +411,26 @@ TEST("perception: a wrong hint is found, and then hints are not trusted") {
         }
     }
     ENSURE(found >= 0 && found < 60);
+}
+
+TEST("perception: a wrong hint about pixels that flip in a rhythm is found") {
+    for (const uint32_t rhythm : {1u, 2u, 4u}) {
+        const auto desc = grafting();
+        const Eye eye = make_eye(&desc);
+        Sum sum;
+        (void)pipeline(eye, {step(add(eye, sum))});
+        Screen screen;
+        uint32_t frame = 0;
+        for (; frame < 400 && statistics(eye).is_distrusted == 0; ++frame) {
+            screen.at(100, 100) = static_cast<uint8_t>(frame / rhythm % 2);
+            hob_frame now = screen.frame();
+            const hob_rect none = {0, 0, 0, 0};
+            now.dirty = &none;
+            now.trust = HOB_FRAME_TRUST_AUDIT;
+            ENSURE_OK(hob_perception_begin_frame(eye.get(), &now, nullptr));
+        }
+        ENSURE(frame < 200);
+    }
 }
 
 TEST("perception: a cognition that reads outside of its region is found by the audit") {

@@ -483,7 +483,7 @@ private:
             detail::sized<hob_evaluation_summary>(), [&](hob_evaluation_summary* into) {
                 return hob_graph_evaluate(capi(), executor, desc, into);
             });
-        pending_->rethrow();
+        if (pending_) pending_->rethrow();  // a graph that was moved from has none
         return summary;
     }
 

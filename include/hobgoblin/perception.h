@@ -576,7 +576,7 @@ typedef enum hob_frame_trust {
     /// No: the pixels outside of the rectangles are compared. No hint can make a result wrong.
     HOB_FRAME_TRUST_COMPARE = 0,
     /// Yes: the pixels outside of the rectangles count as unchanged. A part of them, another part in each frame, is
-    /// compared: a wrong hint is found within 32 frames. After the first one everything is compared, and
+    /// compared: pixels that stay different without a hint are found within 32 frames, if results are taken over. After the first one everything is compared, and
     /// hob_perception_statistics.is_distrusted is 1.
     HOB_FRAME_TRUST_AUDIT = 1,
 } hob_frame_trust;
@@ -642,8 +642,8 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_begin_frame(
 ///     if (hob_perception_query(eye, health, 3, &health_value) == HOB_RESULT_OK) react(health_value.number);
 ///
 /// HOB_RESULT_NO_CONSENSUS: they do not agree, or not enough of them are known. HOB_RESULT_COGNITION_FAILED: see
-/// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: so many frames
-/// take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations for past frames.
+/// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: more than 64
+/// frames, or they take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
 HOB_EXPERIMENTAL_API hob_result hob_perception_query(
@@ -758,7 +758,7 @@ typedef struct hob_perception_statistics {
     uint64_t compared_bytes;
     /// Bytes that were copied.
     uint64_t copied_bytes;
-    /// Times that a frame of another size or format began anew.
+    /// Times that a frame of another size or format began anew, the first frame included.
     uint64_t restarts;
     /// Share of the frames that were compared in each order, from HOB_COMPARE_ORDER_TOP_DOWN on.
     double order_shares[4];

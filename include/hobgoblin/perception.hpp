@@ -130,7 +130,7 @@ public:
         const hob_result code =
             hob_perception_query_many(capi(), questions.data(), sizeof(hob_perception_question), questions.size(), answers,
                                       sizeof(hob_perception_answer), questions.size(), &count);
-        pending_->rethrow();
+        rethrow();
         return detail::result_of(code);
     }
     /// The image of a pipeline's last step. Valid until the next call that is not const.
@@ -138,7 +138,7 @@ public:
         auto image = detail::filled_by(detail::sized<hob_image>(), [&](hob_image* to) {
             return hob_perception_get_image(capi(), pipeline, to);
         });
-        pending_->rethrow();
+        rethrow();
         return image;
     }
     /// The reason of a pipeline's failure. Empty without one.
@@ -256,16 +256,20 @@ private:
         void operator()(hob_perception* perception) const noexcept { hob_perception_destroy(perception); }
     };
 
+    /// A perception that was moved from has none.
+    void rethrow() {
+        if (pending_) pending_->rethrow();
+    }
     Result<void> begun(const hob_frame& frame, const hob_executor* executor) {
         const hob_result code = hob_perception_begin_frame(capi(), &frame, executor);
-        pending_->rethrow();
+        rethrow();
         return detail::result_of(code);
     }
     template <class Ask>
     Result<std::optional<hob_value>> asked(Ask ask) {
         hob_value value = {{0, 0}};
         const hob_result code = ask(&value);
-        pending_->rethrow();
+        rethrow();
         if (code == HOB_RESULT_NO_CONSENSUS) return detail::result_of(HOB_RESULT_OK, std::optional<hob_value>());
         return detail::result_of(code, std::optional<hob_value>(value));
     }

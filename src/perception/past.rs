@@ -1,6 +1,7 @@
 //! Results of past frames, and consensus: whether the last frames agree.
 
 use super::cognition::Cognition;
+use super::frames::MAX_HISTORY;
 use super::table::Span;
 use super::tree::Source;
 use super::work::{Run, read, write};
@@ -76,7 +77,11 @@ impl<C: Cognition> Perception<C> {
         if let Some(span) = self.table.at(node, frame) {
             return Some(span);
         }
-        if !self.table.slots[node as usize].is_graftable || self.table.known_since(node, &self.frames) > frame {
+        let is_remembered = self.frames.number() - frame <= MAX_HISTORY as u64;
+        if !is_remembered
+            || !self.table.slots[node as usize].is_graftable
+            || self.table.known_since(node, &self.frames) > frame
+        {
             return None;
         }
         let (first, last) = self.unchanged(node, frame);
@@ -84,7 +89,8 @@ impl<C: Cognition> Perception<C> {
         Some(Span { first: first.min(span.first), last: last.max(span.last), ..span })
     }
 
-    /// The frames around a past one in which nothing changed on which a node depends. The present one is not of them.
+    /// The frames around a past one in which nothing changed on which a node depends. The present one is not of them. The
+    /// past one is at most [`MAX_HISTORY`] frames old.
     fn unchanged(&self, node: u32, frame: u64) -> (u64, u64) {
         let now = self.frames.number();
         let (age, changes) = (now - frame, self.table.changes(node, &self.frames));

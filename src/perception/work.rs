@@ -346,10 +346,13 @@ fn copy_difference(from: &View<'_>, to: &mut ViewMut<'_>, area: Rect) -> bool {
     let size = format.pixel_size();
     let columns = area.x as usize * size..area.right() as usize * size;
     let mut differs = false;
+    let has_padding = format.has_padding();
     let mut copy = |from: &[u8], to: &mut [u8]| {
         if from != to {
+            // Only padding may differ.
+            let mut pixels = from.chunks_exact(4).zip(to.chunks_exact(4));
+            differs |= !has_padding || pixels.any(|(from, to)| from[..3] != to[..3]);
             to.copy_from_slice(from);
-            differs = true;
         }
     };
     for y in area.y..area.bottom() as u32 {

@@ -35,7 +35,7 @@ pub enum hob_frame_trust {
     /// No: the pixels outside of the rectangles are compared. No hint can make a result wrong.
     Compare = 0,
     /// Yes: the pixels outside of the rectangles count as unchanged. A part of them, another part in each frame, is
-    /// compared: a wrong hint is found within 32 frames. After the first one everything is compared, and
+    /// compared: pixels that stay different without a hint are found within 32 frames, if results are taken over. After the first one everything is compared, and
     /// hob_perception_statistics.is_distrusted is 1.
     Audit = 1,
 }

@@ -52,6 +52,8 @@ pub struct HostCognition {
     release_value: Option<extern "C" fn(*mut c_void, *const hob_value)>,
     owner: Shared<UserData>,
     calls: Shared<Calls>,
+    /// hob_cognition_desc.support: regions of NV12 are readable up to the next even place.
+    support: u32,
 }
 
 // SAFETY: the header says on which threads the callbacks run; the host makes `user_data` fit for them.
@@ -68,7 +70,8 @@ impl HostCognition {
     ) -> Result<(Self, Shared<UserData>)> {
         let owner = Shared::try_new(UserData::new(desc.user_data, desc.release))?;
         let (is_equal, release_value) = (desc.is_equal, desc.release_value);
-        Ok((Self { perceive, is_equal, release_value, owner: owner.clone(), calls: calls.clone() }, owner))
+        let support = desc.support;
+        Ok((Self { perceive, is_equal, release_value, owner: owner.clone(), calls: calls.clone(), support }, owner))
     }
 }
 
@@ -87,7 +90,7 @@ const NO_INPUT: hob_cognition_input = hob_cognition_input {
     reserved: 0,
 };
 
-fn input(seen: &Seen<'_>) -> hob_cognition_input {
+fn input(seen: &Seen<'_>, support: u32) -> hob_cognition_input {
     let (view, part) = (seen.view, seen.part);
     let shape = view.shape();
     let start = part.y as usize * view.stride() + part.x as usize * shape.format.pixel_size();
@@ -105,10 +108,10 @@ fn input(seen: &Seen<'_>) -> hob_cognition_input {
         format: shape.format.into(),
         width: part.width,
         height: part.height,
-        left: part.x,
-        top: part.y,
-        right: shape.width - part.x - part.width,
-        bottom: shape.height - part.y - part.height,
+        left: part.x.min(support),
+        top: part.y.min(support),
+        right: (shape.width - part.x - part.width).min(support),
+        bottom: (shape.height - part.y - part.height).min(support),
         reserved: 0,
     }
 }
@@ -118,7 +121,7 @@ impl Cognition for HostCognition {
         let mut inputs = [NO_INPUT; MAX_INPUTS];
         for (input_of, seen) in inputs.iter_mut().zip(call.seen) {
             if let Some(seen) = seen {
-                *input_of = input(seen);
+                *input_of = input(seen, self.support);
             }
         }
         let message = call.failure.spare();

@@ -66,7 +66,7 @@ pub struct hob_perception_statistics {
     pub compared_bytes: u64,
     /// Bytes that were copied.
     pub copied_bytes: u64,
-    /// Times that a frame of another size or format began anew.
+    /// Times that a frame of another size or format began anew, the first frame included.
     pub restarts: u64,
     /// Share of the frames that were compared in each order, from HOB_COMPARE_ORDER_TOP_DOWN on.
     pub order_shares: [f64; 4],

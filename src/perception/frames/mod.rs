@@ -57,8 +57,9 @@ use regions::{Place, Regions, new_anchor, size_of_anchor};
 use ring::{Ring, Written};
 use tiles::Tiles;
 
-/// Under [`Trust::Audit`] each tile is compared at least once in so many frames.
-const AUDIT_PERIOD: u64 = 32;
+/// Under [`Trust::Audit`] each tile is compared once in each period of so many frames, so at least once in any 31. Its turn
+/// within the period is as good as random, because pixels may change in a rhythm.
+const AUDIT_PERIOD: u64 = 16;
 
 /// The next frame is written into another slot if more than one tile of so many changed: then the last one is seldom copied.
 const MOVING_SHARE: u64 = 4;
@@ -155,20 +156,17 @@ impl FrameStore {
         more.check_limit(self.size_in(self.shape).saturating_add(pixels(&more).saturating_sub(pixels(self))))
     }
 
-    /// Keep so many past frames from the next frame on, which counts as changed in all regions.
+    /// Keep so many past frames, from the present one and those that are kept now on.
     pub fn set_history(&mut self, history: usize) -> Result<()> {
         self.check_history(history)?;
-        let before = std::mem::replace(&mut self.options.history, history);
-        if self.number == 0 {
-            return Ok(());
+        let more = Self { options: Options { history, ..self.options }, ..Self::default() };
+        let first = self.number.saturating_sub(self.options.history as u64);
+        if self.number > 0 {
+            self.ring.grow(self.shape, more.slots(), first)?;
         }
-        match self.restart(self.shape) {
-            Ok(()) => self.counters.restarts -= 1,
-            Err(why) => {
-                self.options.history = before;
-                return Err(why);
-            }
-        }
+        self.options.history = history;
+        let known = self.regions.list.iter_mut();
+        known.for_each(|region| region.known_since = region.known_since.max(first));
         Ok(())
     }
 
@@ -553,14 +551,26 @@ fn judge(regions: &mut Regions, tiles: &mut Tiles, frame: &View<'_>, last: &View
     changed
 }
 
-/// Note that all regions changed. Returns their number, without those outside.
+/// Note that all regions changed, but for those within their tolerance: their results are defined by it. Returns their
+/// number, without those outside.
 fn judge_all_changed(regions: &mut Regions, frame: &View<'_>, number: u64) -> u64 {
-    regions.history.iter_mut().for_each(|history| *history = *history << 1 | 1);
-    regions.changed_at.fill(number);
-    for (anchor, region) in regions.anchors.iter_mut().zip(&regions.list) {
-        if let Some(anchor) = anchor.as_mut().filter(|_| region.place == Place::Inside) {
-            pixels::copy(&frame.crop(region.rect), &mut anchor.view_mut());
+    let Regions { list, history, changed_at, anchors, inside, .. } = regions;
+    let mut changed = *inside;
+    for (index, region) in list.iter().enumerate() {
+        let mut is_changed = true;
+        if let Some(anchor) = anchors[index].as_mut().filter(|_| region.place == Place::Inside) {
+            let now = frame.crop(region.rect);
+            let is_known = region.known_since < number;
+            is_changed = !is_known || !pixels::within(&now, &anchor.view(), region.tolerance.unwrap_or(0));
+            if is_changed {
+                pixels::copy(&now, &mut anchor.view_mut());
+            }
+            changed -= u64::from(!is_changed);
+        }
+        history[index] = history[index] << 1 | u64::from(is_changed);
+        if is_changed {
+            changed_at[index] = number;
         }
     }
-    regions.inside
+    changed
 }

@@ -67,6 +67,23 @@ impl Ring {
         Ok(Self { slots, ..Self::default() })
     }
 
+    /// Add slots. Of the frames before `first` the pixels may be lost already.
+    pub(super) fn grow(&mut self, shape: Shape, count: usize, first: u64) -> Result<()> {
+        let more = Self::new(shape, count.saturating_sub(self.slots.len()))?;
+        self.slots.try_reserve(more.slots.len())?;
+        self.slots.extend(more.slots);
+        if self.first_frame != 0 {
+            self.first_frame = self.first_frame.max(first);
+        }
+        self.find_free();
+        Ok(())
+    }
+
+    fn find_free(&mut self) {
+        let others = (0..self.slots.len()).filter(|&slot| slot != self.current);
+        self.free = others.min_by_key(|&slot| self.slots[slot].newest).unwrap_or(0);
+    }
+
     /// The images for the next frame. `None`: the ring keeps no pixels.
     pub(super) fn images(&mut self) -> Option<Images<'_>> {
         let has_last = self.first_frame != 0;
@@ -97,8 +114,7 @@ impl Ring {
         self.slots[self.current].held = number;
         self.slots[self.current].newest = number;
         self.slot_of[number as usize % self.slot_of.len()] = self.current as u8;
-        let others = (0..self.slots.len()).filter(|&slot| slot != self.current);
-        self.free = others.min_by_key(|&slot| self.slots[slot].newest).unwrap_or(0);
+        self.find_free();
     }
 
     /// The pixels of a frame, which must be the last one or one of the history before it.

@@ -91,7 +91,8 @@ impl Tiles {
             let words = self.grid.row(row);
             let (skip, hinted) = (&mut self.skip[words.clone()], &self.hinted[words]);
             for column in 0..self.grid.columns {
-                let is_in_turn = (column as u64 + row as u64 * 7 + number).is_multiple_of(period);
+                let turn = turn(row as u64, column as u64, number / period) % period;
+                let is_in_turn = turn == number % period;
                 if !is_in_turn && !bits::has(hinted, column) {
                     bits::set(skip, column);
                 }
@@ -222,4 +223,10 @@ fn differing(tile: Rect, frame: &View<'_>, last: &View<'_>) -> Masks {
     }
     debug_assert!(tile.width as usize <= TILE_WIDTH);
     masks
+}
+
+/// A number for a tile in a period, as good as random.
+fn turn(row: u64, column: u64, period: u64) -> u64 {
+    let mixed = (row << 40 ^ column << 20 ^ period).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32
 }
