@@ -120,7 +120,7 @@ TEST("perception: as many frames are kept as a query asks for, within the limit"
     ENSURE(outcome(eye, id, 20) == HOB_RESULT_LIMIT_EXCEEDED && last_error_has("19 past frames take"));
 }
 
-TEST("perception: a pipeline that nobody asks for during more frames than are remembered answers again") {
+TEST("perception: a pipeline answers after any number of frames without a query") {
     for (const int pause : {1, 62, 63, 64, 65, 66, 127, 128, 129, 300}) {
         const auto desc = grafting();
         const Eye eye = make_eye(&desc);

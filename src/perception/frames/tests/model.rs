@@ -154,7 +154,8 @@ impl Case {
             let Watched { id, rect, .. } = *region;
             let now = frame.crop(rect);
             let before = last.filter(|_| region.first_frame < index).map(|last| last.crop(rect));
-            let is_new = before.is_none();
+            // A tolerance holds in frames that are not compared, too.
+            let is_new = region.first_frame >= index;
             let is_changed = match region.tolerance {
                 None => before.is_none_or(|before| !is_equal(&now, &before)),
                 Some(tolerance) => {

@@ -123,5 +123,7 @@ fn audit_believes_an_honest_compositor_and_compares_a_small_part() {
     }
     let counters = store.counters();
     assert!(!counters.is_distrusted && counters.lies == 0);
-    assert_eq!(counters.compared_tiles - before, 10 * 23, "each tile once in 32 frames");
+    // Twice in 32 frames, give or take the parts of periods at both ends.
+    let compared = counters.compared_tiles - before;
+    assert!((10 * 23..=3 * 10 * 23).contains(&compared), "{compared} tiles");
 }
