@@ -211,8 +211,8 @@ void World::fill(hob_cognition_desc& desc) {
     desc.flags = HOB_COGNITION_PURE;
 }
 
-/// Room for any image whose sides and stride World::most allows.
-static unsigned char canvas[64 * 64 * 4 + 64];
+/// Room for any image whose sides and stride World::most allows. Overlays are drawn into it, so each thread has its own.
+static thread_local unsigned char canvas[64 * 64 * 4 + 64];
 
 void World::fill(hob_frame& frame) {
     frame.pixels = frame.chroma = canvas;
