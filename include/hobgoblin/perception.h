@@ -314,9 +314,10 @@ typedef struct hob_cognition_desc {
     uint32_t support;
     /// For HOB_COGNITION_LOCAL: pixels of the input, in each direction, for one pixel of the image. Default 0: 1.
     uint32_t scale;
-    /// For HOB_COGNITION_IMAGE: its format. Default 0: that of the first input.
+    /// For HOB_COGNITION_IMAGE: its format. Default 0: that of the first input with an image.
     hob_pixel_format image_format;
-    /// For HOB_COGNITION_IMAGE: its columns. Default 0: those of the first input's region, divided by `scale`.
+    /// For HOB_COGNITION_IMAGE: its columns. Default 0: those of the region, divided by `scale` and rounded down. Must be 0
+    /// with HOB_COGNITION_LOCAL.
     uint32_t image_width;
     /// For HOB_COGNITION_IMAGE: its rows. Default 0: as `image_width`.
     uint32_t image_height;
@@ -340,7 +341,8 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_add_cognition(
 // ---- Experimental: Built-in cognitions -------------------------------------------------------------------------------
 
 /// A built-in cognition.
-/// Padding and alpha are ignored. Beyond the edges of its region an image continues with the pixels of the edge.
+/// Padding and alpha are ignored. Beyond the edges of its region an image continues with the pixels of the edge. Images
+/// have the format of the input, unless a kind says otherwise. Means are rounded, halves up.
 typedef enum hob_operator {
     /// The region itself, as an image.
     HOB_OPERATOR_CROP = 0,
@@ -367,8 +369,9 @@ typedef enum hob_operator {
     HOB_OPERATOR_MEAN = 9,
     /// `number` of its value is the number of pixels whose `channel` is not 0.
     HOB_OPERATOR_COUNT_NON_ZERO = 10,
-    /// Finds `image`. `words[0]` of its value has x in its low half and y in the high one, `words[1]` the sum of squared
-    /// differences; all ones: not found. Of equal matches the first one in reading order is found.
+    /// Finds `image`. `words[0]` of its value has the place, from the corner of the region: x in the low half, y in the high
+    /// one. `words[1]` has the sum of squared differences. Both all ones: not found. Of equal matches the first one in
+    /// reading order is found.
     HOB_OPERATOR_TEMPLATE = 11,
     /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
     /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean
@@ -493,7 +496,7 @@ typedef enum hob_prefetch {
 typedef struct hob_perception_step {
     /// The cognition.
     hob_cognition_id cognition;
-    /// The region of the input image that it reads. All zero: the whole image. With HOB_PIXEL_FORMAT_NV12, `x` and `y`
+    /// The region that it reads, in the image of each input. All zero: the whole images. With HOB_PIXEL_FORMAT_NV12, `x` and `y`
     /// are even.
     hob_rect region;
     /// Bytes for hob_cognition_call.parameters; copied. May be NULL if `parameters_size` is 0.
@@ -530,7 +533,7 @@ typedef struct hob_perception_pipeline_desc {
 } hob_perception_pipeline_desc;
 
 /// Adds a pipeline.
-/// It can be asked for from the next frame on. Equal steps at the beginning of pipelines are computed once. On success
+/// It can be asked for from the next frame on; until then queries give HOB_RESULT_NO_CONSENSUS. Equal steps at the beginning of pipelines are computed once. On success
 /// `*out_pipeline` is its id.
 ///
 ///     hob_perception_step steps[2] = {0};
@@ -627,7 +630,7 @@ typedef struct hob_frame {
 /// new pipeline, size or executor.
 ///
 /// Threads: exclusive. Callbacks: those of the cognitions, in this thread's floating-point environment, `perceive` also on
-/// threads of the executor. There, all calls on this perception return HOB_RESULT_BUSY.
+/// threads of the executor. Inside them all calls on this perception return HOB_RESULT_BUSY, const ones too.
 HOB_EXPERIMENTAL_API hob_result hob_perception_begin_frame(
     hob_perception *perception, const hob_frame *frame, const hob_executor *executor);
 
@@ -650,7 +653,7 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_query(
     hob_perception *perception, hob_perception_pipeline_id pipeline, uint32_t frames, hob_value *out_value);
 
 /// Gets the value of a pipeline for a past frame: `age` frames before the present one.
-/// Computes it if it was not computed then. `age` is at most hob_perception_desc.history.
+/// Computes it if it was not computed then. HOB_RESULT_LIMIT_EXCEEDED: so many past frames are not kept.
 ///
 /// HOB_RESULT_NO_CONSENSUS: it cannot be known: the pipeline or the perception is younger, the pipeline is not pure, or
 /// it has a tolerance. Other results as hob_perception_query. Threads: exclusive. Callbacks: as
@@ -703,7 +706,7 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_get_image(
     hob_perception *perception, hob_perception_pipeline_id pipeline, hob_image *out_image);
 
 /// Gets the reason why a pipeline failed, without a NUL.
-/// Empty if it did not fail. `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too
+/// Empty if it did not fail, or if the cognition gave no reason. `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too
 /// small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such pipeline. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_perception_get_failure(
     const hob_perception *perception, hob_perception_pipeline_id pipeline, char *buffer, size_t capacity,

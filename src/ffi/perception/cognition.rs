@@ -161,9 +161,10 @@ pub struct hob_cognition_desc {
     pub support: u32,
     /// For HOB_COGNITION_LOCAL: pixels of the input, in each direction, for one pixel of the image. Default 0: 1.
     pub scale: u32,
-    /// For HOB_COGNITION_IMAGE: its format. Default 0: that of the first input.
+    /// For HOB_COGNITION_IMAGE: its format. Default 0: that of the first input with an image.
     pub image_format: hob_pixel_format,
-    /// For HOB_COGNITION_IMAGE: its columns. Default 0: those of the first input's region, divided by `scale`.
+    /// For HOB_COGNITION_IMAGE: its columns. Default 0: those of the region, divided by `scale` and rounded down. Must be 0
+    /// with HOB_COGNITION_LOCAL.
     pub image_width: u32,
     /// For HOB_COGNITION_IMAGE: its rows. Default 0: as `image_width`.
     pub image_height: u32,

@@ -92,7 +92,7 @@ const MOST_HINTS: u32 = 1 << 16;
 /// new pipeline, size or executor.
 ///
 /// Threads: exclusive. Callbacks: those of the cognitions, in this thread's floating-point environment, `perceive` also on
-/// threads of the executor. There, all calls on this perception return HOB_RESULT_BUSY.
+/// threads of the executor. Inside them all calls on this perception return HOB_RESULT_BUSY, const ones too.
 #[entry(exclusive, nullable(executor), experimental)]
 pub extern "C" fn hob_perception_begin_frame(
     perception: *mut hob_perception,

@@ -16,7 +16,8 @@ use crate::perception::{Action, Traits};
 // == Experimental: Built-in cognitions ==
 
 /// A built-in cognition.
-/// Padding and alpha are ignored. Beyond the edges of its region an image continues with the pixels of the edge.
+/// Padding and alpha are ignored. Beyond the edges of its region an image continues with the pixels of the edge. Images
+/// have the format of the input, unless a kind says otherwise. Means are rounded, halves up.
 #[open_enum]
 #[repr(C)]
 pub enum hob_operator {
@@ -45,8 +46,9 @@ pub enum hob_operator {
     Mean = 9,
     /// `number` of its value is the number of pixels whose `channel` is not 0.
     CountNonZero = 10,
-    /// Finds `image`. `words[0]` of its value has x in its low half and y in the high one, `words[1]` the sum of squared
-    /// differences; all ones: not found. Of equal matches the first one in reading order is found.
+    /// Finds `image`. `words[0]` of its value has the place, from the corner of the region: x in the low half, y in the high
+    /// one. `words[1]` has the sum of squared differences. Both all ones: not found. Of equal matches the first one in
+    /// reading order is found.
     Template = 11,
     /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
     /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean

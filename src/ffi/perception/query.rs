@@ -50,7 +50,7 @@ pub extern "C" fn hob_perception_query(
 }
 
 /// Gets the value of a pipeline for a past frame: `age` frames before the present one.
-/// Computes it if it was not computed then. `age` is at most hob_perception_desc.history.
+/// Computes it if it was not computed then. HOB_RESULT_LIMIT_EXCEEDED: so many past frames are not kept.
 ///
 /// HOB_RESULT_NO_CONSENSUS: it cannot be known: the pipeline or the perception is younger, the pipeline is not pure, or
 /// it has a tolerance. Other results as hob_perception_query. Threads: exclusive. Callbacks: as
@@ -203,7 +203,7 @@ pub extern "C" fn hob_perception_get_image(
 }
 
 /// Gets the reason why a pipeline failed, without a NUL.
-/// Empty if it did not fail. `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too
+/// Empty if it did not fail, or if the cognition gave no reason. `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too
 /// small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such pipeline. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_perception_get_failure(
