@@ -618,7 +618,8 @@ typedef struct hob_frame {
 } hob_frame;
 
 /// Begins a frame: compares its pixels with the last frame's, and computes pipelines in advance; see hob_prefetch.
-/// `executor` may be NULL: only this thread computes. The executor must stay valid until the next frame. Another size or
+/// `executor` may be NULL: only this thread computes. Cognitions of later queries get the executor too: it must stay valid
+/// until the next frame. Another size or
 /// format than before begins anew: nothing is known of past frames.
 ///
 ///     hob_frame frame = HOB_FRAME_INIT;
@@ -646,7 +647,8 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_begin_frame(
 ///
 /// HOB_RESULT_NO_CONSENSUS: they do not agree, or not enough of them are known. HOB_RESULT_COGNITION_FAILED: see
 /// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: more than 64
-/// frames, or they take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations for past frames.
+/// frames, or they take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations
+/// for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
 HOB_EXPERIMENTAL_API hob_result hob_perception_query(
@@ -743,7 +745,7 @@ typedef struct hob_perception_statistics {
     uint64_t past_runs;
     /// Runs to find cognitions that depend on more than they declare.
     uint64_t audit_runs;
-    /// Cognitions that were found so.
+    /// Cognitions that were found so. The log hook gets the name of each.
     uint64_t findings;
     /// Pixels that built-in cognitions read, and runs of the host's.
     uint64_t operations;

@@ -4,35 +4,15 @@ use super::Perception;
 use super::cognition::Cognition;
 use super::tree::{Input, Source};
 use super::work::{Run, read};
-use crate::base::Text;
+use crate::base::{Level, host_log};
 
-/// A result that was taken over although it had changed.
-#[derive(Clone, Copy, Debug)]
-pub struct Finding {
-    /// The node.
-    pub node: u32,
-    /// The frame in which it was found.
-    pub frame: u64,
-    /// The name of the cognition.
-    pub cognition: Text<64>,
-}
-
-/// Which results are checked, and what was found.
+/// The state of the checks.
 #[derive(Debug, Default)]
 pub struct Audit {
     /// Runs that may be spent.
     credit: f64,
     /// The node to look at next.
     next: u32,
-    findings: u64,
-    last: Option<Finding>,
-}
-
-impl Audit {
-    /// Cognitions that were found, and the last of them.
-    pub fn findings(&self) -> (u64, Option<Finding>) {
-        (self.findings, self.last)
-    }
 }
 
 /// Most runs that are saved up.
@@ -107,10 +87,12 @@ impl<C: Cognition> Perception<C> {
     fn accuse(&mut self, at: u32) {
         let cognition = self.tree.node(at).cognition;
         let name = self.tree.entry_at(cognition).name.as_str();
-        let finding =
-            Finding { node: at, frame: self.frames.number(), cognition: Text::format(format_args!("{name}")) };
-        self.audit.findings += 1;
-        self.audit.last = Some(finding);
+        host_log(
+            Level::Warning,
+            format_args!(
+                "the cognition \"{name}\" depends on more than it declares: its results are not taken over any more"
+            ),
+        );
         self.tree.accuse(cognition);
         for node in 0..self.tree.places() as u32 {
             if self.tree.cognition_of(node) == Some(cognition) {
@@ -130,10 +112,5 @@ impl<C: Cognition> Perception<C> {
                 self.distrust(at);
             }
         }
-    }
-
-    /// Cognitions that the audit found, and the last of them.
-    pub fn findings(&self) -> (u64, Option<Finding>) {
-        self.audit.findings()
     }
 }

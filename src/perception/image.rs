@@ -31,6 +31,20 @@ pub enum Format {
     Count32,
 }
 
+/// All formats that frames have.
+#[cfg(test)]
+pub const FRAME_FORMATS: [Format; 9] = [
+    Format::Bgrx8,
+    Format::Rgbx8,
+    Format::Bgra8,
+    Format::Rgba8,
+    Format::Bgr8,
+    Format::Rgb8,
+    Format::Gray8,
+    Format::Rgb565,
+    Format::Nv12,
+];
+
 impl Format {
     /// Bytes of a pixel, in the first plane.
     pub const fn pixel_size(self) -> usize {

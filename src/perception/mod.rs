@@ -61,7 +61,6 @@ use crate::executor::{Executor, Stopwatch};
 
 pub use crate::base::Value;
 use audit::Audit;
-pub use audit::Finding;
 pub use cognition::{Action, Call, Cognition, Failure, MAX_INPUTS, Picture, Seen, Traits};
 use evaluate::Plan;
 use frames::{FrameStore, Hints};
@@ -85,7 +84,8 @@ pub struct Options {
     pub policy: Policy,
     /// Whether pipelines are computed when a frame begins. Default: those that are asked for often.
     pub prefetch: Choice,
-    /// Prefetch is skipped if at most 1 in so many of its pipelines remains, or pipelines for 1 in so many of the threads. 0: never.
+    /// Prefetch is skipped if at most 1 in so many of its pipelines remains, or pipelines for 1 in so many of the threads.
+    /// 0: never.
     pub prefetch_divisor: u32,
     /// The share of runs that may be spent to check results that were taken over. 0: none.
     pub audit_share: f64,
@@ -515,6 +515,11 @@ impl<C: Cognition> Perception<C> {
     /// Counts of work.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// The names of the cognitions that the audit found.
+    pub fn accused(&self) -> impl Iterator<Item = &str> {
+        self.tree.accused()
     }
 
     /// Frames that were grafted, and frames that were not.

@@ -1,8 +1,8 @@
 //! Whether to graft: by the measured time of whole frames, queries included.
 //!
 //! A grafted frame shows what it would have cost without: the nodes whose results were taken over would have run, and the
-//! compare would have been a copy. While grafting saved clearly in the last frames, the next one grafts, too. Now and then
-//! a frame is not grafted, to measure what the prediction is worth. Without a clear gain, a [`Balance`] chooses by the
+//! compare would have been a copy. If grafting saved clearly in one of the last frames, the next one grafts, too. Now and
+//! then a frame is not grafted, to measure what the prediction is worth. Without a clear gain, a [`Balance`] chooses by the
 //! durations of both ways.
 
 use crate::balance::{Balance, Options, Policy};
@@ -29,9 +29,11 @@ const CLEAR: f64 = 1.1;
 const SHARE: f64 = 0.015;
 /// The same for the first check, in grafted frames.
 const FIRST_CREDIT: f64 = 1.0;
-/// The weight of a new duration in a mean. A single frame in which everything changes must not look as if grafting saved
-/// nothing. A picture that begins to move must be noticed within two seconds.
-const WEIGHT: f64 = 1.0 / 16.0;
+/// Grafted frames without a clear gain, one after the other, after which the balance chooses. A single frame in which
+/// everything changes says nothing about the next one.
+const PATIENCE: u32 = 4;
+/// The weight of a new duration in a mean.
+const WEIGHT: f64 = 0.125;
 
 /// Decides for each frame.
 #[derive(Debug)]
@@ -40,10 +42,12 @@ pub struct Strategy {
     balance: Balance,
     /// The way of the present frame.
     grafts: bool,
-    /// Grafting saves clearly. Also as long as nothing is known.
-    is_clear: bool,
-    /// Means of the last grafted frames: the duration, and the predicted duration without grafting.
-    mean: Option<(f64, f64)>,
+    /// Frames without a clear gain, one after the other. 0 also as long as nothing is known.
+    unclear: u32,
+    /// The last grafted frame: its duration, and the predicted duration without grafting.
+    last: Option<(f64, f64)>,
+    /// The seconds that a check costs: about the largest difference of the two in the last frames.
+    gap: f64,
     /// The present frame is not grafted, to check the prediction.
     is_check: bool,
     /// Measured durations without grafting, as a multiple of those predicted: equal inputs save steps without it, too.
@@ -77,8 +81,9 @@ impl Strategy {
             choice,
             balance,
             grafts: true,
-            is_clear: true,
-            mean: None,
+            unclear: 0,
+            last: None,
+            gap: 0.0,
             is_check: false,
             bias: 1.0,
             credit: None,
@@ -94,12 +99,12 @@ impl Strategy {
         self.grafts = match self.choice {
             Choice::Always => true,
             Choice::Never => false,
-            Choice::Measured if self.is_clear => {
-                self.mean.is_none_or(|(all, plain)| self.credit.unwrap_or(0.0) < plain - all)
+            Choice::Measured if self.unclear < PATIENCE => {
+                self.is_check = self.unclear == 0 && self.last.is_some() && self.credit.unwrap_or(0.0) >= self.gap;
+                !self.is_check
             }
             Choice::Measured => self.balance.choose() == GRAFT,
         };
-        self.is_check = self.choice == Choice::Measured && self.is_clear && !self.grafts;
         self.grafts
     }
 
@@ -115,20 +120,19 @@ impl Strategy {
         if self.grafts {
             let copy = self.copy.unwrap_or(spent.take / 2.0).min(spent.take);
             let plain = (spent.all - spent.take + copy + spent.saved) * self.bias;
-            let mix = |old: f64, new: f64| old + WEIGHT * (new - old);
-            // The means of a scene in which nothing was saved say nothing about this one.
-            let mean = self.mean.filter(|_| self.is_clear);
-            let mean = mean.map_or((spent.all, plain), |mean| (mix(mean.0, spent.all), mix(mean.1, plain)));
-            self.is_clear = mean.1 > CLEAR * mean.0;
-            self.mean = Some(mean);
+            self.unclear = if plain > CLEAR * spent.all { 0 } else { self.unclear.saturating_add(1) };
+            self.last = Some((spent.all, plain));
+            self.gap = (plain - spent.all).max(self.gap * (1.0 - WEIGHT));
             *self.credit.get_or_insert(FIRST_CREDIT * spent.all) += SHARE * spent.all;
         } else {
             self.copy = Some(self.copy.map_or(spent.take, |old| old + WEIGHT * (spent.take - old)));
-            self.is_clear = false;
-            if let Some((all, plain)) = self.mean.take().filter(|_| self.is_check) {
+            self.unclear = PATIENCE;
+            if let Some((all, plain)) = self.last.filter(|_| std::mem::take(&mut self.is_check)) {
                 self.bias *= spent.all / plain.max(1e-9);
-                self.is_clear = spent.all > CLEAR * all;
-                self.mean = Some((all, spent.all));
+                if spent.all > CLEAR * all {
+                    self.unclear = 0;
+                }
+                self.gap = spent.all - all;
                 self.credit = Some(0.0);
             }
         }
@@ -136,8 +140,8 @@ impl Strategy {
 
     /// Forget all durations: the frames have another shape.
     pub fn restart(&mut self) {
-        (self.is_clear, self.is_first) = (true, true);
-        (self.mean, self.bias, self.credit, self.copy) = (None, 1.0, None, None);
+        (self.unclear, self.is_first, self.is_check) = (0, true, false);
+        (self.last, self.gap, self.bias, self.credit, self.copy) = (None, 0.0, 1.0, None, None);
         self.balance.restart();
     }
 

@@ -208,6 +208,11 @@ impl<C: Cognition> Tree<C> {
         self.cognitions[cognition as usize].is_accused = true;
     }
 
+    /// The names of the accused cognitions.
+    pub fn accused(&self) -> impl Iterator<Item = &str> {
+        self.cognitions.iter().filter(|entry| entry.is_accused).map(|entry| entry.name.as_str())
+    }
+
     /// The cognition of the node at a place, if it is in use.
     pub fn cognition_of(&self, at: u32) -> Option<u32> {
         self.nodes[at as usize].as_ref().map(|node| node.cognition)

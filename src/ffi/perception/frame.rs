@@ -80,7 +80,8 @@ pub struct hob_frame {
 const MOST_HINTS: u32 = 1 << 16;
 
 /// Begins a frame: compares its pixels with the last frame's, and computes pipelines in advance; see hob_prefetch.
-/// `executor` may be NULL: only this thread computes. The executor must stay valid until the next frame. Another size or
+/// `executor` may be NULL: only this thread computes. Cognitions of later queries get the executor too: it must stay valid
+/// until the next frame. Another size or
 /// format than before begins anew: nothing is known of past frames.
 ///
 ///     hob_frame frame = HOB_FRAME_INIT;

@@ -9,6 +9,7 @@ use super::image::hob_image;
 use super::pipeline::hob_perception_pipeline_id;
 use crate::base::{Result, Value, error};
 use crate::ffi::base::guard::set_last_error;
+use crate::ffi::base::out::Out;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::value::hob_value;
@@ -26,7 +27,8 @@ use crate::perception::Answer;
 ///
 /// HOB_RESULT_NO_CONSENSUS: they do not agree, or not enough of them are known. HOB_RESULT_COGNITION_FAILED: see
 /// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: more than 64
-/// frames, or they take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations for past frames.
+/// frames, or they take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations
+/// for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
 #[entry(exclusive, hot, coded, experimental)]
@@ -40,13 +42,7 @@ pub extern "C" fn hob_perception_query(
         cell.calls.begin();
         cell.perception.query(pipeline.into(), frames)
     })?;
-    Ok(tell(answer).map_or_else(
-        |code| code,
-        |(value, _)| {
-            out_value.write(value.into());
-            hob_result::Ok
-        },
-    ))
+    Ok(written(answer, out_value))
 }
 
 /// Gets the value of a pipeline for a past frame: `age` frames before the present one.
@@ -66,13 +62,7 @@ pub extern "C" fn hob_perception_query_past(
         cell.calls.begin();
         cell.perception.query_past(pipeline.into(), age)
     })?;
-    Ok(tell(answer).map_or_else(
-        |code| code,
-        |(value, _)| {
-            out_value.write(value.into());
-            hob_result::Ok
-        },
-    ))
+    Ok(written(answer, out_value))
 }
 
 /// A question of hob_perception_query_many.
@@ -141,6 +131,17 @@ fn ask(answer: Result<Answer>) -> hob_perception_answer {
         }
         Ok(Err(code)) => none(code),
         Err(why) => none(crate::ffi::base::guard::report(&why)),
+    }
+}
+
+/// Writes the value of an answer, if it has one.
+fn written(answer: Answer, out_value: Out<hob_value>) -> hob_result {
+    match tell(answer) {
+        Ok((value, _)) => {
+            out_value.write(value.into());
+            hob_result::Ok
+        }
+        Err(code) => code,
     }
 }
 

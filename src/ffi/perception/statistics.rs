@@ -48,7 +48,7 @@ pub struct hob_perception_statistics {
     pub past_runs: u64,
     /// Runs to find cognitions that depend on more than they declare.
     pub audit_runs: u64,
-    /// Cognitions that were found so.
+    /// Cognitions that were found so. The log hook gets the name of each.
     pub findings: u64,
     /// Pixels that built-in cognitions read, and runs of the host's.
     pub operations: u64,
@@ -114,7 +114,7 @@ fn statistics_of(core: &Perception<HostCognition>) -> hob_perception_statistics 
         prefetch_runs: counters.prefetch_runs,
         past_runs: counters.past_runs,
         audit_runs: counters.audit_runs,
-        findings: core.findings().0,
+        findings: core.accused().count() as u64,
         operations: counters.operations,
         grafts: counters.grafts,
         cut_offs: counters.cut_offs,

@@ -120,7 +120,7 @@ impl FrameStore {
             return Ok(id);
         }
         let bytes = size_of_anchor(self.shape, rect, tolerance);
-        self.check_limit(self.size_in(self.shape).saturating_add(bytes))?;
+        self.check_limit(self.options.history, self.size_in(self.shape).saturating_add(bytes))?;
         let anchor = new_anchor(self.shape, rect, tolerance, Place::Inside)?;
         let id = self.regions.add(rect, tolerance, self.shape, anchor, self.number)?;
         self.is_plan_old = true;
@@ -134,49 +134,40 @@ impl FrameStore {
 
     /// Bytes that the pixels of a shape take, and what is known of them.
     fn size_in(&self, shape: Shape) -> usize {
-        let pixels = Image::size_of(shape).saturating_mul(self.slots());
+        let pixels = Image::size_of(shape).saturating_mul(self.options.slots());
         pixels.saturating_add(Tiles::size_of(shape)).saturating_add(self.regions.size_of_anchors(shape))
-    }
-
-    fn slots(&self) -> usize {
-        match self.options.keep {
-            // The last frame is compared with, even if nobody asks for its pixels.
-            Keep::Copy => self.options.history.max(1) + 1,
-            Keep::Host => 0,
-        }
     }
 
     /// Whether so many past frames can be kept.
     pub fn check_history(&self, history: usize) -> Result<()> {
-        let more = Self { options: Options { history, ..self.options }, ..Self::default() };
         if history > MAX_HISTORY {
             return Err(error!(LimitExceeded, "{history} past frames: at most {MAX_HISTORY} are kept"));
         }
-        let pixels = |store: &Self| Image::size_of(self.shape).saturating_mul(store.slots());
-        more.check_limit(self.size_in(self.shape).saturating_add(pixels(&more).saturating_sub(pixels(self))))
+        let more = self.options.with_history(history).slots().saturating_sub(self.options.slots());
+        let pixels = Image::size_of(self.shape).saturating_mul(more);
+        self.check_limit(history, self.size_in(self.shape).saturating_add(pixels))
     }
 
     /// Keep so many past frames, from the present one and those that are kept now on.
     pub fn set_history(&mut self, history: usize) -> Result<()> {
         self.check_history(history)?;
-        let more = Self { options: Options { history, ..self.options }, ..Self::default() };
+        let options = self.options.with_history(history);
         let first = self.number.saturating_sub(self.options.history as u64);
         if self.number > 0 {
-            self.ring.grow(self.shape, more.slots(), first)?;
+            self.ring.grow(self.shape, options.slots(), first)?;
         }
-        self.options.history = history;
+        self.options = options;
         let known = self.regions.list.iter_mut();
         known.for_each(|region| region.known_since = region.known_since.max(first));
         Ok(())
     }
 
-    fn check_limit(&self, bytes: usize) -> Result<()> {
+    fn check_limit(&self, history: usize, bytes: usize) -> Result<()> {
         let limit = self.options.memory_limit;
         if bytes > limit {
             return Err(error!(
                 LimitExceeded,
-                "{} past frames take {bytes} bytes, over the limit of {limit}: keep fewer, or raise the limit",
-                self.options.history
+                "{history} past frames take {bytes} bytes, over the limit of {limit}: keep fewer, or raise the limit"
             ));
         }
         Ok(())
@@ -186,11 +177,11 @@ impl FrameStore {
     /// not fit into the shape [is outside](Self::is_outside).
     pub fn restart(&mut self, shape: Shape) -> Result<()> {
         check_shape(shape)?;
-        self.check_limit(self.size_in(shape))?;
+        self.check_limit(self.options.history, self.size_in(shape))?;
         let fitting = self.regions.list.iter().filter(|region| region.place != Place::Unused && shape.has(region.rect));
         let plan = Plan::compile(shape, fitting.map(|region| region.rect))?;
         let tiles = Tiles::new(shape)?;
-        let ring = Ring::new(shape, self.slots())?;
+        let ring = Ring::new(shape, self.options.slots())?;
         let anchors = self.regions.new_anchors(shape)?;
         self.regions.restart(shape, anchors, self.number);
         (self.shape, self.plan, self.tiles, self.ring) = (shape, plan, tiles, ring);

@@ -35,6 +35,22 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Images that are kept.
+    pub(super) fn slots(&self) -> usize {
+        match self.keep {
+            // The last frame is compared with, even if nobody asks for its pixels.
+            Keep::Copy => self.history.max(1) + 1,
+            Keep::Host => 0,
+        }
+    }
+
+    /// The same with another history.
+    pub(super) fn with_history(self, history: usize) -> Self {
+        Self { history, ..self }
+    }
+}
+
 /// Pixels that moved between the last frame and this one, as the host says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Move {

@@ -7,22 +7,10 @@ use super::host::{Kind, Ledger};
 use super::model::{PipeSpec, Spec, StepSpec, compute};
 use super::*;
 use crate::perception::frames::Move;
-use crate::perception::image::Image;
+use crate::perception::image::{FRAME_FORMATS, Image};
 use crate::perception::operators::{Compare, Template};
 use crate::perception::{Counters, Picture, frames};
 use crate::testing::scaled;
-
-const FORMATS: [Format; 9] = [
-    Format::Bgrx8,
-    Format::Rgbx8,
-    Format::Bgra8,
-    Format::Rgba8,
-    Format::Bgr8,
-    Format::Rgb8,
-    Format::Gray8,
-    Format::Rgb565,
-    Format::Nv12,
-];
 
 /// The first operator among the cognitions.
 const OPERATORS: usize = 14;
@@ -413,7 +401,7 @@ impl Case {
 }
 
 fn canvas(random: &mut Random) -> Canvas {
-    let format = FORMATS[random.below(9) as usize];
+    let format = FRAME_FORMATS[random.below(9) as usize];
     let mut canvas = Canvas::new(Shape::new(format, 8 + random.below(150), 6 + random.below(60)));
     let bounds = canvas.shape.bounds();
     canvas.paint(bounds, |_, _, _| random.below(3) as u8 * 80);
@@ -423,7 +411,7 @@ fn canvas(random: &mut Random) -> Canvas {
 fn run(seed: u64, threads: usize, frames: usize) -> Counters {
     let mut case = Case::new(seed, threads);
     (0..frames).for_each(|_| case.step());
-    assert_eq!(case.perception.findings().0, 0, "an honest cognition is accused");
+    assert_eq!(case.perception.accused().next(), None, "an honest cognition is accused");
     let counters = case.perception.counters();
     let Case { perception, ledger, .. } = case;
     drop(perception);

@@ -7,20 +7,7 @@ mod trust;
 
 use crate::executor::{Executor, Helpers, Options as ExecutorOptions};
 use crate::perception::frames::{FrameStore, Hints, Options};
-use crate::perception::image::{Format, Image, Rect, Shape, View};
-
-/// All formats that frames have.
-const FORMATS: [Format; 9] = [
-    Format::Bgrx8,
-    Format::Rgbx8,
-    Format::Bgra8,
-    Format::Rgba8,
-    Format::Bgr8,
-    Format::Rgb8,
-    Format::Gray8,
-    Format::Rgb565,
-    Format::Nv12,
-];
+use crate::perception::image::{FRAME_FORMATS, Format, Image, Rect, Shape, View};
 
 /// Numbers that look random.
 struct Random(u64);

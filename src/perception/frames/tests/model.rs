@@ -230,7 +230,7 @@ fn check_pieces(pieces: &[Rect], rect: Rect, now: &View<'_>, before: &View<'_>) 
 }
 
 fn canvas(random: &mut Random, is_large: bool) -> Canvas {
-    let format = FORMATS[random.below(9) as usize];
+    let format = FRAME_FORMATS[random.below(9) as usize];
     let shape = if is_large {
         Shape::new(format, 301 + random.below(60), 250 + random.below(9))
     } else {

@@ -89,7 +89,7 @@ fn local_operators_equal_the_model() {
 #[test]
 fn one_pixel_is_enough_for_every_local_operator() {
     let mut dice = Dice(2);
-    for format in FORMATS {
+    for format in FRAME_FORMATS {
         for _ in 0..40 {
             let shape = Shape::new(format, 1, 1);
             let operator = any_local(&mut dice, shape);

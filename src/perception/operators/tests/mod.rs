@@ -9,18 +9,7 @@ mod parameters;
 mod template;
 
 use super::*;
-
-pub const FORMATS: [Format; 9] = [
-    Format::Bgrx8,
-    Format::Rgbx8,
-    Format::Bgra8,
-    Format::Rgba8,
-    Format::Bgr8,
-    Format::Rgb8,
-    Format::Gray8,
-    Format::Rgb565,
-    Format::Nv12,
-];
+use crate::perception::image::FRAME_FORMATS;
 
 /// Random numbers.
 pub struct Dice(pub u64);
@@ -151,7 +140,7 @@ pub fn any_local(dice: &mut Dice, shape: Shape) -> Operator {
 
 /// A shape with small, odd, or larger sides.
 pub fn any_shape(dice: &mut Dice) -> Shape {
-    let format = FORMATS[dice.below(9) as usize];
+    let format = FRAME_FORMATS[dice.below(9) as usize];
     let side = |dice: &mut Dice| match dice.below(5) {
         0 => dice.from(1, 3),
         1 => dice.from(250, 600),
