@@ -29,9 +29,11 @@ const CLEAR: f64 = 1.1;
 const SHARE: f64 = 0.015;
 /// The same for the first check, in grafted frames.
 const FIRST_CREDIT: f64 = 1.0;
-/// Grafted frames without a clear gain, one after the other, after which the balance chooses. A single frame in which
-/// everything changes says nothing about the next one.
-const PATIENCE: u32 = 4;
+/// Grafted frames without a clear gain, one after the other, after which the balance chooses. Frames in which everything
+/// changes come in bursts, also in a clip in which grafting saves most. They cost the same both ways.
+const PATIENCE: u32 = 32;
+/// A frame in which grafting lost clearly counts as so many.
+const LOSS: u32 = 8;
 /// The weight of a new duration in a mean.
 const WEIGHT: f64 = 0.125;
 
@@ -120,7 +122,11 @@ impl Strategy {
         if self.grafts {
             let copy = self.copy.unwrap_or(spent.take / 2.0).min(spent.take);
             let plain = (spent.all - spent.take + copy + spent.saved) * self.bias;
-            self.unclear = if plain > CLEAR * spent.all { 0 } else { self.unclear.saturating_add(1) };
+            self.unclear = match () {
+                () if plain > CLEAR * spent.all => 0,
+                () if CLEAR * plain < spent.all => self.unclear.saturating_add(LOSS),
+                () => self.unclear.saturating_add(1),
+            };
             self.last = Some((spent.all, plain));
             self.gap = (plain - spent.all).max(self.gap * (1.0 - WEIGHT));
             *self.credit.get_or_insert(FIRST_CREDIT * spent.all) += SHARE * spent.all;
