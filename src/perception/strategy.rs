@@ -26,14 +26,14 @@ const PLAIN: usize = 1;
 /// Without grafting, a frame must be predicted to take so many times as long for nothing to be tried.
 const CLEAR: f64 = 1.1;
 /// The share of the time of grafted frames that may be spent to check predictions.
-const SHARE: f64 = 0.015;
+const SHARE: f64 = 0.0075;
 /// The same for the first check, in grafted frames.
 const FIRST_CREDIT: f64 = 1.0;
 /// Grafted frames without a clear gain, one after the other, after which the balance chooses. Frames in which everything
 /// changes come in bursts, also in a clip in which grafting saves most. They cost the same both ways.
-const PATIENCE: u32 = 32;
+const PATIENCE: u32 = 8;
 /// A frame in which grafting lost clearly counts as so many.
-const LOSS: u32 = 8;
+const LOSS: u32 = 4;
 /// The weight of a new duration in a mean.
 const WEIGHT: f64 = 0.125;
 
@@ -122,26 +122,28 @@ impl Strategy {
         if self.grafts {
             let copy = self.copy.unwrap_or(spent.take / 2.0).min(spent.take);
             let plain = (spent.all - spent.take + copy + spent.saved) * self.bias;
-            self.unclear = match () {
-                () if plain > CLEAR * spent.all => 0,
-                () if CLEAR * plain < spent.all => self.unclear.saturating_add(LOSS),
-                () => self.unclear.saturating_add(1),
-            };
+            self.judge(spent.all, plain);
             self.last = Some((spent.all, plain));
             self.gap = (plain - spent.all).max(self.gap * (1.0 - WEIGHT));
             *self.credit.get_or_insert(FIRST_CREDIT * spent.all) += SHARE * spent.all;
         } else {
             self.copy = Some(self.copy.map_or(spent.take, |old| old + WEIGHT * (spent.take - old)));
-            self.unclear = PATIENCE;
             if let Some((all, plain)) = self.last.filter(|_| std::mem::take(&mut self.is_check)) {
                 self.bias *= spent.all / plain.max(1e-9);
-                if spent.all > CLEAR * all {
-                    self.unclear = 0;
-                }
+                self.judge(all, spent.all);
                 self.gap = spent.all - all;
                 self.credit = Some(0.0);
             }
         }
+    }
+
+    /// Note how long a frame took with grafting, and takes without.
+    fn judge(&mut self, grafted: f64, plain: f64) {
+        self.unclear = match () {
+            () if plain > CLEAR * grafted => 0,
+            () if CLEAR * plain < grafted => self.unclear.saturating_add(LOSS),
+            () => self.unclear.saturating_add(1),
+        };
     }
 
     /// Forget all durations: the frames have another shape.
