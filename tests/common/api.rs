@@ -34,13 +34,34 @@ pub struct Field {
     /// Number of elements if the field is an array.
     pub array: Option<usize>,
     pub doc: String,
+    /// The type of the elements if the field is a stride that the header's initialiser sets.
+    pub stride_of: Option<String>,
 }
 
-/// A struct with fields.
+/// The place of a declaration.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The header without its extension.
+    pub header: String,
+    /// The title of the section.
+    pub section: String,
+}
+
+impl Place {
+    /// Whether the section is experimental.
+    pub fn is_experimental(&self) -> bool {
+        self.section.starts_with("Experimental:")
+    }
+}
+
+/// A struct with fields, or a union.
 #[derive(Clone, Debug)]
 pub struct Struct {
     pub name: String,
+    pub is_union: bool,
     pub fields: Vec<Field>,
+    pub doc: String,
+    pub place: Place,
     pub at: String,
 }
 
@@ -61,7 +82,28 @@ impl Struct {
 pub struct Enum {
     pub name: String,
     pub values: Vec<(String, i64)>,
+    pub doc: String,
+    /// The docs of the values.
+    pub value_docs: Vec<String>,
+    pub place: Place,
     pub at: String,
+}
+
+/// An opaque type with its doc.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    pub name: String,
+    pub doc: String,
+    pub place: Place,
+}
+
+/// A macro with a number.
+#[derive(Clone, Debug)]
+pub struct Macro {
+    pub name: String,
+    pub value: u64,
+    pub doc: String,
+    pub place: Place,
 }
 
 /// A function with its doc.
@@ -72,9 +114,10 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// Whether it may change at any release (HOB_EXPERIMENTAL_API).
     pub is_experimental: bool,
+    /// Whether a compiler warns if the result is not used (HOB_NODISCARD).
+    pub is_must_use: bool,
     pub doc: String,
-    /// The header without its extension.
-    pub header: String,
+    pub place: Place,
     /// File and line.
     pub at: String,
 }
@@ -101,6 +144,12 @@ pub struct Api {
     pub enums: Vec<Enum>,
     /// Names of opaque types.
     pub handles: Vec<String>,
+    /// Declarations of opaque types, in order.
+    pub handle_docs: Vec<Handle>,
+    /// Numeric macros, in order.
+    pub macros: Vec<Macro>,
+    /// Names of the headers, and the summaries in their first lines.
+    pub headers: Vec<(String, String)>,
     /// Type aliases: `typedef uint32_t hob_x;`.
     pub aliases: BTreeMap<String, Type>,
     /// Values of numeric macros.
@@ -132,8 +181,12 @@ impl Api {
 
     /// Adds one header.
     pub fn add(&mut self, header: &str, text: &str) {
-        let tokens = tokens(header, text, &mut self.constants);
-        Reader { api: self, header, tokens, next: 0, doc: String::new() }.declarations();
+        let prefix = format!("// hobgoblin/{header}.h: ");
+        let summary = text.lines().next().and_then(|line| line.strip_prefix(&prefix)).unwrap_or_default();
+        self.headers.push((header.to_owned(), summary.to_owned()));
+        let tokens = tokens(header, text, self);
+        let place = Place { header: header.to_owned(), section: String::new() };
+        Reader { api: self, header, tokens, next: 0, doc: String::new(), place }.declarations();
     }
 
     pub fn find_struct(&self, name: &str) -> Option<&Struct> {
@@ -159,23 +212,31 @@ enum Token {
     Sign(char),
     /// A line of a doc comment.
     Doc(String),
+    /// The title of a section.
+    Section(String),
 }
 
 /// Splits a header into tokens. Drops preprocessor directives and the text under `#ifdef __cplusplus`.
-fn tokens(header: &str, text: &str, constants: &mut BTreeMap<String, i64>) -> Vec<(Token, usize)> {
+fn tokens(header: &str, text: &str, api: &mut Api) -> Vec<(Token, usize)> {
     let mut found = Vec::new();
+    let mut place = Place { header: header.to_owned(), section: String::new() };
     // Whether the text under each open #if is active.
     let mut conditions: Vec<bool> = Vec::new();
     let mut is_continued = false;
     let mut is_comment = false;
-    for (number, line) in text.lines().enumerate().map(|(number, line)| (number + 1, line.trim())) {
+    for (number_of_line, line) in text.lines().enumerate().map(|(number, line)| (number + 1, line.trim())) {
         if is_comment {
             is_comment = !line.ends_with("*/");
             continue;
         }
         if is_continued || line.starts_with('#') {
             if !is_continued {
-                directive(line, &mut conditions, constants);
+                directive(line, &mut conditions);
+                if let Some((name, value)) = number(line) {
+                    let doc = doc_above(&mut found, number_of_line);
+                    api.constants.extend(i64::try_from(value).ok().map(|value| (name.to_owned(), value)));
+                    api.macros.push(Macro { name: name.to_owned(), value, doc, place: place.clone() });
+                }
             }
             is_continued = line.ends_with('\\');
             continue;
@@ -184,20 +245,51 @@ fn tokens(header: &str, text: &str, constants: &mut BTreeMap<String, i64>) -> Ve
             continue;
         }
         if let Some(doc) = line.strip_prefix("///") {
-            found.push((Token::Doc(doc.strip_prefix(' ').unwrap_or(doc).trim_end().to_owned()), number));
+            found.push((Token::Doc(doc.strip_prefix(' ').unwrap_or(doc).trim_end().to_owned()), number_of_line));
+            continue;
+        }
+        if let Some(title) = line.strip_prefix("// ---- ") {
+            place.section = title.trim_end_matches('-').trim().to_owned();
+            found.push((Token::Section(place.section.clone()), number_of_line));
             continue;
         }
         if line.starts_with("/*") {
-            assert!(!line.contains("*/") || line.ends_with("*/"), "{header}.h:{number}: code after a comment");
+            assert!(!line.contains("*/") || line.ends_with("*/"), "{header}.h:{number_of_line}: code after a comment");
             is_comment = !line.ends_with("*/");
             continue;
         }
-        words(line.split("//").next().unwrap_or_default(), number, header, &mut found);
+        words(line.split("//").next().unwrap_or_default(), number_of_line, header, &mut found);
     }
     found
 }
 
-fn directive(line: &str, conditions: &mut Vec<bool>, constants: &mut BTreeMap<String, i64>) {
+/// Name and value of a macro that is a number.
+fn number(line: &str) -> Option<(&str, u64)> {
+    let words: Vec<&str> = line.strip_prefix("#define ")?.split_whitespace().collect();
+    let [name, value] = words[..] else { return None };
+    let value = match value {
+        "UINT32_MAX" => u64::from(u32::MAX),
+        "UINT64_MAX" => u64::MAX,
+        other => other.parse().ok()?,
+    };
+    Some((name, value))
+}
+
+/// Removes the doc comment that ends in the line above, and returns it.
+fn doc_above(found: &mut Vec<(Token, usize)>, line: usize) -> String {
+    let mut lines = Vec::new();
+    while let Some((Token::Doc(text), at)) = found.last() {
+        if *at + lines.len() + 1 != line {
+            break;
+        }
+        lines.push(text.clone());
+        found.pop();
+    }
+    lines.reverse();
+    lines.join("\n").trim().to_owned()
+}
+
+fn directive(line: &str, conditions: &mut Vec<bool>) {
     let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
     match words[..] {
         ["ifdef", "__cplusplus"] => conditions.push(false),
@@ -208,9 +300,6 @@ fn directive(line: &str, conditions: &mut Vec<bool>, constants: &mut BTreeMap<St
             }
         }
         ["endif", ..] => drop(conditions.pop()),
-        ["define", name, value] => {
-            constants.extend(value.parse().ok().map(|value| (name.to_owned(), value)));
-        }
         _ => {}
     }
 }
@@ -237,6 +326,7 @@ struct Reader<'a> {
     next: usize,
     /// The doc of the next declaration.
     doc: String,
+    place: Place,
 }
 
 impl Reader<'_> {
@@ -253,13 +343,19 @@ impl Reader<'_> {
     /// The next token after doc lines. The doc lines are stored in `doc`.
     fn peek(&mut self) -> Option<Token> {
         let mut is_first = true;
-        while let Some((Token::Doc(line), _)) = self.tokens.get(self.next) {
-            if is_first {
-                self.doc.clear();
-                is_first = false;
+        loop {
+            match self.tokens.get(self.next) {
+                Some((Token::Doc(line), _)) => {
+                    if is_first {
+                        self.doc.clear();
+                        is_first = false;
+                    }
+                    self.doc.push_str(line);
+                    self.doc.push('\n');
+                }
+                Some((Token::Section(title), _)) => self.place.section = title.clone(),
+                _ => break,
             }
-            self.doc.push_str(line);
-            self.doc.push('\n');
             self.next += 1;
         }
         self.tokens.get(self.next).map(|token| token.0.clone())
@@ -304,8 +400,9 @@ impl Reader<'_> {
             } else if self.is_word("typedef") {
                 self.type_definition();
             } else if self.is_word("enum") {
+                let doc = self.take_doc();
                 let name = self.word();
-                self.enumeration(name);
+                self.enumeration(name, doc);
                 self.sign(';');
             } else {
                 self.function();
@@ -314,9 +411,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips an inline function up to the end of its body.
+    /// Skips an inline function up to the end of its body. Notes the strides that an initialiser sets.
     fn skip_body(&mut self) {
         let mut depth = 0;
+        let first = self.next;
         loop {
             match self.peek() {
                 Some(Token::Sign('{')) => depth += 1,
@@ -327,15 +425,35 @@ impl Reader<'_> {
             let ended = depth == 0 && self.peek() == Some(Token::Sign('}'));
             self.next += 1;
             if ended {
-                return;
+                return self.strides(first);
+            }
+        }
+    }
+
+    /// Finds `value.field = sizeof(element)` in the function that starts at `first` with the type of `value`.
+    fn strides(&mut self, first: usize) {
+        let text: Vec<&str> = self.tokens[first..self.next]
+            .iter()
+            .filter_map(|token| match &token.0 {
+                Token::Word(word) => Some(word.as_str()),
+                _ => None,
+            })
+            .collect();
+        let Some(of) = text.get(1).and_then(|name| self.api.structs.iter_mut().find(|one| one.name == **name)) else {
+            return;
+        };
+        for words in text.windows(4) {
+            let ["value", name, "sizeof", element] = words else { continue };
+            if let Some(field) = of.fields.iter_mut().find(|field| field.name == *name) {
+                field.stride_of = Some((*element).to_owned());
             }
         }
     }
 
     fn type_definition(&mut self) {
         let is_enum = self.is_word("enum");
-        // A union is a struct whose fields have the same place.
-        if !is_enum && !self.is_word("struct") && !self.is_word("union") {
+        let is_union = !is_enum && self.is_word("union");
+        if !is_enum && !is_union && !self.is_word("struct") {
             let (name, of) = self.named_type();
             // A typedef of an array is a static assertion of C99.
             if self.is_sign('[') {
@@ -348,6 +466,7 @@ impl Reader<'_> {
             self.api.aliases.insert(name, of);
             return;
         }
+        let doc = self.take_doc();
         let tag = matches!(self.peek(), Some(Token::Word(_))).then(|| self.word());
         let at = self.at();
         if self.peek() != Some(Token::Sign('{')) {
@@ -356,14 +475,15 @@ impl Reader<'_> {
             if is_enum || tag.as_ref() != Some(&name) {
                 panic!("{at}: the tag of {name} is another, or it is an enum without values");
             }
-            self.api.handles.push(name);
+            self.api.handles.push(name.clone());
+            self.api.handle_docs.push(Handle { name, doc, place: self.place.clone() });
             return;
         }
         let name = if is_enum {
-            self.enumeration(String::new());
+            self.enumeration(String::new(), doc);
             self.word()
         } else {
-            self.structure(&at);
+            self.structure(&at, is_union, doc);
             self.word()
         };
         self.sign(';');
@@ -375,12 +495,13 @@ impl Reader<'_> {
         }
     }
 
-    fn enumeration(&mut self, name: String) {
+    fn enumeration(&mut self, name: String, doc: String) {
         let at = self.at();
         self.sign('{');
-        let mut values: Vec<(String, i64)> = Vec::new();
+        let (mut values, mut value_docs): (Vec<(String, i64)>, Vec<String>) = (Vec::new(), Vec::new());
         while !self.is_sign('}') {
             let value = self.word();
+            value_docs.push(self.take_doc());
             let number = if self.is_sign('=') {
                 let text = self.word();
                 text.parse().unwrap_or_else(|_| panic!("{}: {text} is not a number", self.at()))
@@ -393,10 +514,10 @@ impl Reader<'_> {
                 break;
             }
         }
-        self.api.enums.push(Enum { name, values, at });
+        self.api.enums.push(Enum { name, values, doc, value_docs, place: self.place.clone(), at });
     }
 
-    fn structure(&mut self, at: &str) {
+    fn structure(&mut self, at: &str, is_union: bool, doc: String) {
         self.sign('{');
         let mut fields = Vec::new();
         loop {
@@ -414,9 +535,10 @@ impl Reader<'_> {
                 known.unwrap_or_else(|| panic!("{}: the value of {length} is unknown", self.at()))
             });
             self.sign(';');
-            fields.push(Field { name, of, array, doc });
+            fields.push(Field { name, of, array, doc, stride_of: None });
         }
-        self.api.structs.push(Struct { name: String::new(), fields, at: at.to_owned() });
+        let (name, place) = (String::new(), self.place.clone());
+        self.api.structs.push(Struct { name, is_union, fields, doc, place, at: at.to_owned() });
     }
 
     /// Parses a type and the declared name. The name of an unnamed parameter is empty.
@@ -463,18 +585,19 @@ impl Reader<'_> {
     fn function(&mut self) {
         let doc = self.take_doc();
         let at = self.at();
-        let _ = self.is_word("HOB_NODISCARD");
+        let is_must_use = self.is_word("HOB_NODISCARD");
         let is_experimental = self.is_word("HOB_EXPERIMENTAL_API");
         if !is_experimental && !self.is_word("HOB_API") {
             self.fail("a type, an inline function, HOB_API or HOB_EXPERIMENTAL_API");
         }
-        let _ = self.is_word("HOB_NODISCARD");
+        let is_must_use = self.is_word("HOB_NODISCARD") || is_must_use;
         let (name, result) = self.named_type();
         self.sign('(');
         let parameters = self.parameters();
         self.sign(';');
         assert!(name.starts_with("hob_"), "{at}: {name} does not begin with hob_");
-        let header = self.header.to_owned();
-        self.api.functions.push(Function { name, result, parameters, is_experimental, doc, header, at });
+        let place = self.place.clone();
+        let function = Function { name, result, parameters, is_experimental, is_must_use, doc, place, at };
+        self.api.functions.push(function);
     }
 }

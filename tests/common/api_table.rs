@@ -253,7 +253,7 @@ fn handle_behind_void(api: &Api, of: &Type, name: &str) -> Option<i64> {
     api.handles.iter().position(|handle| handle.ends_with(&format!("_{name}"))).map(|place| place as i64)
 }
 
-fn role(of: &Type, name: &str) -> &'static str {
+pub fn role(of: &Type, name: &str) -> &'static str {
     let of_number = of.pointers == 0 && of.callback.is_none() && is_integer(&of.base);
     let ends = |word: &str| name == word || name.ends_with(&format!("_{word}"));
     match () {
@@ -282,7 +282,7 @@ fn has_length(function: &Function, number: usize) -> bool {
 }
 
 /// The parameter whose length or stride this parameter is. -1: this parameter is neither a length nor a stride.
-fn length_of(function: &Function, number: usize) -> i64 {
+pub fn length_of(function: &Function, number: usize) -> i64 {
     let (name, of) = (&function.parameters[number].name, &function.parameters[number].of);
     if role(of, name) == "none" {
         return -1;
@@ -300,7 +300,7 @@ fn length_of(function: &Function, number: usize) -> i64 {
     before.iter().find(fits).or(before.last()).map_or(-1, |&place| place as i64)
 }
 
-fn threads(function: &Function) -> &'static str {
+pub fn threads(function: &Function) -> &'static str {
     let rule = function.threads();
     match () {
         () if rule.starts_with("any") => "any",
