@@ -1,0 +1,425 @@
+// Results, exceptions, handles, text and versions: the basis of all other files of this folder. MIT OR Apache-2.0.
+//
+// Every class that owns something of the library is a HobHandle: dispose it, or let the finalizer do so. A failed call
+// throws a HobgoblinException with the library's sentence. docs/csharp.md explains threads, callbacks and reloads.
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+using System.Text;
+using System.Threading;
+using Hobgoblin.Interop;
+
+namespace Hobgoblin
+{
+    /// <summary>The result of a call that can fail; see hob_result.</summary>
+    public enum Result : uint
+    {
+        Ok = 0,
+        InvalidArgument = 1,
+        NotFound = 2,
+        LimitExceeded = 3,
+        OutOfMemory = 4,
+        Malformed = 5,
+        Unsupported = 6,
+        Busy = 7,
+        BufferTooSmall = 8,
+        Io = 9,
+        Panic = 10,
+        Poisoned = 11,
+        Timeout = 12,
+        Banned = 13,
+        BuildFailed = 14,
+        NoConsensus = 15,
+        CognitionFailed = 16,
+    }
+
+    /// <summary>A failed call: its result, and a sentence that says what is wrong and what to do.</summary>
+    public class HobgoblinException : Exception
+    {
+        public HobgoblinException(Result result, string message) : base(message)
+        {
+            Result = result;
+        }
+
+        internal HobgoblinException(Result result, string message, Exception cause) : base(message, cause)
+        {
+            Result = result;
+        }
+
+        public Result Result { get; }
+    }
+
+    /// <summary>The native library is missing, or is of another version than these classes.</summary>
+    public sealed class HobgoblinVersionException : HobgoblinException
+    {
+        internal HobgoblinVersionException(string message, Exception cause = null)
+            : base(Result.Unsupported, message, cause)
+        {
+        }
+    }
+
+    /// <summary>What belongs to the library as a whole: versions, shutdown, and failures that have no caller.</summary>
+    public static unsafe partial class Hob
+    {
+        const uint BindingVersion =
+            (Constants.HOB_VERSION_MAJOR << 22) | (Constants.HOB_VERSION_MINOR << 12) | Constants.HOB_VERSION_PATCH;
+
+        static volatile bool isReady;
+
+        /// <summary>The version of the native library.</summary>
+        public static Version LibraryVersion
+        {
+            get
+            {
+                Ready();
+                return Unpack(Native.hob_version());
+            }
+        }
+
+        /// <summary>The version for which these classes were generated.</summary>
+        public static Version Version => Unpack(BindingVersion);
+
+        /// <summary>The name of a result in C, such as "HOB_RESULT_OK".</summary>
+        public static string NameOf(Result result)
+        {
+            Ready();
+            return Text.From(Native.hob_result_name((hob_result)result));
+        }
+
+        /// <summary>
+        /// Checks the native library, once, before the first other call. Call it before a native function that needs no
+        /// handle: creating a handle or a desc, setting a hook, replaying.
+        /// </summary>
+        internal static void Ready()
+        {
+            if (!isReady) CheckLibrary();
+        }
+
+        static void CheckLibrary()
+        {
+            uint version, abi;
+            try
+            {
+                version = Native.hob_version();
+                abi = Native.hob_abi_version();
+            }
+            catch (DllNotFoundException cause)
+            {
+                throw new HobgoblinVersionException(
+                    $"the native library '{Native.Library}' was not found: put libhobgoblin {Version} where the runtime " +
+                    "searches, such as beside the program, in LD_LIBRARY_PATH or in a Unity Plugins folder", cause);
+            }
+            catch (EntryPointNotFoundException cause)
+            {
+                throw Missing(cause);
+            }
+            catch (BadImageFormatException cause)
+            {
+                throw new HobgoblinVersionException(
+                    $"the native library '{Native.Library}' is for another processor or damaged: " +
+                    $"install libhobgoblin {Version} for this one", cause);
+            }
+            if (abi != Constants.HOB_ABI_VERSION || version < BindingVersion)
+            {
+                throw new HobgoblinVersionException(
+                    $"the native library is version {Unpack(version)} with ABI {abi}, but the C# classes are version " +
+                    $"{Version} with ABI {Constants.HOB_ABI_VERSION}: install libhobgoblin {Version} or later with the " +
+                    "same ABI, or the C# classes of the library's version");
+            }
+            Owners.WatchDomain();
+            isReady = true;
+        }
+
+        /// <summary>The exception for a function that the native library does not have.</summary>
+        internal static HobgoblinVersionException Missing(EntryPointNotFoundException cause)
+        {
+            var found = isReady ? "version " + Unpack(Native.hob_version()) : "of an unknown version";
+            return new HobgoblinVersionException(
+                $"the native library is {found} and lacks a function of the C# classes, version {Version} " +
+                $"({cause.Message}): it is older, or was built without a feature; install the whole libhobgoblin {Version}",
+                cause);
+        }
+
+        static Version Unpack(uint version)
+        {
+            return new Version((int)(version >> 22), (int)(version >> 12 & 0x3ff), (int)(version & 0xfff));
+        }
+
+        /// <summary>
+        /// Throws unless a native call succeeded: the exception of a callback that ran inside the call, or else a
+        /// HobgoblinException. Call it at once after the native call, on the same thread.
+        /// </summary>
+        internal static void Check(hob_result result)
+        {
+            Callbacks.Rethrow();
+            if (result != hob_result.HOB_RESULT_OK) throw Failure(result);
+        }
+
+        /// <summary>As Check, but returns false for a result that is normal in a frame.</summary>
+        internal static bool CheckUnless(hob_result result, hob_result normal)
+        {
+            Callbacks.Rethrow();
+            if (result == hob_result.HOB_RESULT_OK) return true;
+            if (result == normal) return false;
+            throw Failure(result);
+        }
+
+        /// <summary>The exception for a native call that failed on this thread.</summary>
+        internal static HobgoblinException Failure(hob_result result)
+        {
+            return new HobgoblinException((Result)result, Text.From(Native.hob_last_error()));
+        }
+    }
+
+    /// <summary>
+    /// Owns a handle of the library. Dispose destroys it; inside one of its callbacks, or while another thread uses it,
+    /// as soon as the running call returns. A call after Dispose throws ObjectDisposedException.
+    /// DangerousGetHandle returns the C handle.
+    /// </summary>
+    public abstract unsafe class HobHandle : SafeHandle
+    {
+        private protected HobHandle() : base(IntPtr.Zero, true)
+        {
+        }
+
+        public override bool IsInvalid => handle == IntPtr.Zero;
+
+        /// <summary>Calls the hob_x_destroy of the handle. May run on the finalizer's thread.</summary>
+        internal abstract void Destroy(IntPtr native);
+
+        /// <summary>Takes ownership of a handle that was just created.</summary>
+        private protected void Adopt(void* native)
+        {
+            SetHandle((IntPtr)native);
+            Owners.Add(this, handle);
+        }
+
+        /// <summary>
+        /// Keeps the native handle alive until the result is disposed: <c>using (Hold(out var native)) …</c>
+        /// Allocates nothing.
+        /// </summary>
+        private protected Use Hold(out IntPtr native)
+        {
+            return Use.Begin(this, out native);
+        }
+
+        protected sealed override bool ReleaseHandle()
+        {
+            Owners.Remove(handle);
+            // A background task cannot destroy the executor that runs it and leave no thread behind.
+            if (Callbacks.IsInBackground) new Thread(DestroyElsewhere) { IsBackground = true }.Start(handle);
+            else DestroyNow(handle);
+            return true;
+        }
+
+        void DestroyElsewhere(object native)
+        {
+            DestroyNow((IntPtr)native);
+        }
+
+        void DestroyNow(IntPtr native)
+        {
+            try
+            {
+                Destroy(native);
+            }
+            finally
+            {
+                Callbacks.ReportHeld();
+                Owners.Destroyed();
+            }
+        }
+    }
+
+    /// <summary>The time in which a call uses a native handle.</summary>
+    internal struct Use : IDisposable
+    {
+        HobHandle owner;
+
+        /// <summary>Begins a use. Null gives the native handle 0, which the library refuses with a sentence.</summary>
+        internal static Use Begin(HobHandle owner, out IntPtr native)
+        {
+            var use = new Use();
+            native = IntPtr.Zero;
+            if (owner == null) return use;
+            var isHeld = false;
+            owner.DangerousAddRef(ref isHeld);
+            use.owner = owner;
+            native = owner.DangerousGetHandle();
+            return use;
+        }
+
+        public void Dispose()
+        {
+            owner?.DangerousRelease();
+        }
+    }
+
+    /// <summary>All live handles of this application domain.</summary>
+    internal static class Owners
+    {
+        static readonly object Gate = new object();
+        // References that also find a handle whose finalizer has yet to run.
+        static readonly Dictionary<long, WeakReference> Live = new Dictionary<long, WeakReference>();
+        static int alive;
+        static bool isEnding;
+        static bool isWatched;
+
+        internal static int Count
+        {
+            get { lock (Gate) return alive; }
+        }
+
+        /// <summary>Destroys all handles before the domain or the process ends.</summary>
+        internal static void WatchDomain()
+        {
+            lock (Gate)
+            {
+                if (isWatched) return;
+                isWatched = true;
+            }
+            AppDomain.CurrentDomain.DomainUnload += End;
+            AppDomain.CurrentDomain.ProcessExit += End;
+        }
+
+        static void End(object sender, EventArgs arguments)
+        {
+            lock (Gate) isEnding = true;
+            Hob.Shutdown();
+        }
+
+        internal static void Add(HobHandle owner, IntPtr native)
+        {
+            lock (Gate)
+            {
+                ++alive;
+                if (!isEnding)
+                {
+                    Live.Add((long)native, new WeakReference(owner, true));
+                    return;
+                }
+            }
+            owner.Dispose();
+            throw new InvalidOperationException("nothing can be created while the application domain ends");
+        }
+
+        internal static void Remove(IntPtr native)
+        {
+            lock (Gate) Live.Remove((long)native);
+        }
+
+        internal static void Destroyed()
+        {
+            lock (Gate)
+            {
+                --alive;
+                Monitor.PulseAll(Gate);
+            }
+        }
+
+        /// <summary>Disposes all handles, and waits for calls that still use one. False: the time was too short.</summary>
+        internal static bool DisposeAll(int timeoutMilliseconds)
+        {
+            WeakReference[] handles;
+            lock (Gate)
+            {
+                handles = new WeakReference[Live.Count];
+                Live.Values.CopyTo(handles, 0);
+            }
+            foreach (var handle in handles) (handle.Target as HobHandle)?.Dispose();
+            var deadline = Environment.TickCount + timeoutMilliseconds;
+            lock (Gate)
+            {
+                while (alive > 0)
+                {
+                    var remaining = deadline - Environment.TickCount;
+                    if (remaining <= 0) return false;
+                    Monitor.Wait(Gate, remaining);
+                }
+            }
+            return true;
+        }
+    }
+
+    /// <summary>Text of the library as a string.</summary>
+    internal static unsafe class Text
+    {
+        /// <summary>Text that ends in NUL.</summary>
+        internal static string From(byte* text)
+        {
+            if (text == null) return "";
+            var size = 0;
+            while (text[size] != 0) ++size;
+            return Encoding.UTF8.GetString(text, size);
+        }
+
+        internal static string From(hob_str text)
+        {
+            return text.data == null ? "" : Encoding.UTF8.GetString(text.data, checked((int)text.len));
+        }
+
+        /// <summary>
+        /// Encodes the beginning of a short text into a buffer, such as a name that is only shown. Allocates nothing.
+        /// </summary>
+        internal static hob_str Encode(string text, byte* buffer, int capacity)
+        {
+            var made = new hob_str { data = buffer };
+            if (string.IsNullOrEmpty(text)) return made;
+            fixed (char* from = text)
+            {
+                var length = Math.Min(text.Length, capacity / 3);
+                made.len = (UIntPtr)(uint)Encoding.UTF8.GetBytes(from, length, buffer, capacity);
+            }
+            return made;
+        }
+    }
+
+    /// <summary>A string as UTF-8 in native memory, for one call: <c>using (var id = new Utf8(text)) … id.Str</c></summary>
+    internal unsafe struct Utf8 : IDisposable
+    {
+        internal hob_str Str;
+
+        internal Utf8(string text)
+        {
+            Str = new hob_str();
+            if (string.IsNullOrEmpty(text)) return;
+            fixed (char* from = text)
+            {
+                var size = Encoding.UTF8.GetByteCount(from, text.Length);
+                Str.data = (byte*)Marshal.AllocHGlobal(size);
+                Str.len = (UIntPtr)(uint)Encoding.UTF8.GetBytes(from, text.Length, Str.data, size);
+            }
+        }
+
+        public void Dispose()
+        {
+            if (Str.data != null) Marshal.FreeHGlobal((IntPtr)Str.data);
+            Str = new hob_str();
+        }
+    }
+
+    /// <summary>A native call that fills a buffer: with NULL it asks for the size.</summary>
+    internal unsafe delegate hob_result ReadCall(byte* buffer, UIntPtr capacity, UIntPtr* size);
+
+    internal static unsafe class Buffers
+    {
+        /// <summary>All bytes of a call with the two-call protocol.</summary>
+        internal static byte[] ReadAll(ReadCall call)
+        {
+            for (;;)
+            {
+                // The content may grow between the two calls.
+                UIntPtr size;
+                Hob.Check(call(null, UIntPtr.Zero, &size));
+                var buffer = new byte[checked((int)size)];
+                if (buffer.Length == 0) return buffer;
+                hob_result result;
+                fixed (byte* data = buffer) result = call(data, size, &size);
+                if (result == hob_result.HOB_RESULT_BUFFER_TOO_SMALL) continue;
+                Hob.Check(result);
+                if ((ulong)size < (ulong)buffer.Length) Array.Resize(ref buffer, (int)size);
+                return buffer;
+            }
+        }
+    }
+}
