@@ -16,6 +16,8 @@ pub const PATH: &str = "abi/hobgoblin-api.json";
 /// Rises when a reader of an older schema would misread the file.
 const SCHEMA: u32 = 1;
 const POINTER: usize = 8;
+/// Longest line that several values share.
+const WIDTH: usize = 120;
 
 /// The file.
 #[derive(Serialize, Deserialize)]
@@ -243,9 +245,26 @@ impl Document {
         serde_json::from_str(text).unwrap_or_else(|why| panic!("{PATH} does not follow its schema: {why}"))
     }
 
-    /// The bytes of the file.
+    /// The bytes of the file: what fits into a line is on one line.
     pub fn text(&self) -> String {
-        serde_json::to_string_pretty(self).expect("all of it can be written as JSON") + "\n"
+        let pretty = serde_json::to_string_pretty(self).expect("all of it can be written as JSON");
+        let (mut lines, mut starts): (Vec<String>, Vec<usize>) = (Vec::new(), Vec::new());
+        for line in pretty.lines() {
+            if line.ends_with(['{', '[']) {
+                starts.push(lines.len());
+            }
+            lines.push(line.to_owned());
+            if line.trim_start().starts_with(['}', ']']) {
+                let start = starts.pop().expect("JSON is balanced");
+                let inner: Vec<&str> = lines[start + 1..].iter().map(|line| line.trim_start()).collect();
+                let joined = format!("{} {}", lines[start], inner.join(" "));
+                if joined.len() <= WIDTH {
+                    lines.truncate(start);
+                    lines.push(joined);
+                }
+            }
+        }
+        lines.join("\n") + "\n"
     }
 
     pub fn find_struct(&self, name: &str) -> Option<&Record> {

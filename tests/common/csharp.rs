@@ -1,13 +1,13 @@
-//! Compiles C# with mcs and runs it on Mono.
+//! Compiles C# with mcs and runs it on Mono, or on CoreCLR.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::cpp::{is_installed, root, run};
+use super::cpp::{is_installed, output, root, run, skip};
 
 /// Whether a compiler and a runtime are installed. If not, the test is skipped.
 pub fn is_available() -> bool {
-    is_installed("mcs", "mono-mcs") && is_installed("mono", "mono-runtime")
+    is_installed("mcs", "mono-mcs libmono-system-core4.0-cil") && is_installed("mono", "mono-runtime")
 }
 
 /// All C# sources of a folder and the folders in it, ordered by path. Paths are relative to the repository.
@@ -37,11 +37,57 @@ pub fn compile(sources: &[PathBuf], assembly: &Path, arguments: &[&str]) {
     run(command.args(sources));
 }
 
+/// A runtime of assemblies.
+pub enum Runtime {
+    Mono,
+    /// The path of `dotnet`.
+    CoreClr(PathBuf),
+}
+
+impl Runtime {
+    /// CoreCLR, of the Python package dotnetcore2, or of HOB_DOTNET. `None`: the test is skipped.
+    pub fn coreclr() -> Option<Self> {
+        let found = std::env::var_os("HOB_DOTNET").map(PathBuf::from).or_else(|| {
+            let script = "import dotnetcore2.runtime as runtime; print(runtime.get_runtime_path())";
+            let output = Command::new("python3").args(["-c", script]).output().ok()?;
+            output.status.success().then(|| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+        });
+        if found.is_none() {
+            skip("there is no CoreCLR: pip install dotnetcore2 distro, or set HOB_DOTNET to the path of dotnet");
+        }
+        found.map(Self::CoreClr)
+    }
+
+    /// A command that runs a program with a native library.
+    pub fn command(&self, program: &Path, library: &Path) -> Command {
+        let mut command = match self {
+            Self::Mono => Command::new("mono"),
+            Self::CoreClr(dotnet) => {
+                let mut command = Command::new(dotnet);
+                command.args(["exec", "--runtimeconfig"]).arg(runtime_config());
+                // Without this variable it needs libicu.
+                command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+                command
+            }
+        };
+        command.arg(program).env("LD_LIBRARY_PATH", library.parent().expect("a library is in a folder"));
+        command
+    }
+}
+
+/// A file that names the framework; a newer one of a machine with several serves as well.
+fn runtime_config() -> PathBuf {
+    let path = output().join("hobgoblin.runtimeconfig.json");
+    let text = r#"{"runtimeOptions": {"rollForward": "LatestMajor",
+        "framework": {"name": "Microsoft.NETCore.App", "version": "3.1.0"}}}"#;
+    let written = std::fs::create_dir_all(output()).and_then(|()| std::fs::write(&path, text));
+    written.unwrap_or_else(|why| panic!("cannot write {}: {why}", path.display()));
+    path
+}
+
 /// A command that runs a program on Mono with a native library.
 pub fn mono(program: &Path, library: &Path) -> Command {
-    let mut command = Command::new("mono");
-    command.arg(program).env("LD_LIBRARY_PATH", library.parent().expect("a library is in a folder"));
-    command
+    Runtime::Mono.command(program, library)
 }
 
 /// Runs a program on Mono with a native library. Panics with its output unless it succeeds.
