@@ -1,6 +1,7 @@
 // hobgoblin.hpp: move-only owners, failures as exceptions and as results, and callbacks that throw.
 #include <hobgoblin/hobgoblin.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -51,6 +52,23 @@ uint32_t setting_count(const hob::Goblin& goblin) {
 }
 
 }  // namespace
+
+TEST("hpp: versions and names of results are those of the library") {
+    ENSURE(hob::library_version() == HOB_VERSION && hob::is_compatible());
+    ENSURE(std::string(hob::result_name(HOB_RESULT_BUSY)) == "HOB_RESULT_BUSY");
+    const hob::Executor executor = hob::Executor::create_pool(2);
+    ENSURE(executor.memory_used() > sizeof(void*));
+    hob_environment environment = HOB_ENVIRONMENT_INIT;
+    environment.driver = HOB_STR("4.5 Mesa");
+    const auto parts = hob::environment_parts(environment);
+    ENSURE(std::any_of(parts.begin(), parts.end(),
+                       [](const hob_fingerprint_part& part) { return part.kind == HOB_ENVIRONMENT_PART_DRIVER; }));
+    const hob::ProgramCache cache;
+    cache.bind_egl();
+    hob_egl_blob_set("key", 3, "value", 5);
+    char value[5];
+    ENSURE(hob_egl_blob_get("key", 3, value, 5) == 5 && std::string(value, 5) == "value");
+}
 
 TEST("hpp: a renderer stays inside its budget") {
     auto goblin = make(6);

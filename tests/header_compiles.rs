@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use hobgoblin_tests::api::Api;
 use hobgoblin_tests::cpp::{is_installed, root};
 
 const WARNINGS: &[&str] =
@@ -228,6 +229,35 @@ fn each_try_function_has_a_throwing_form() {
     tries.retain(|name| !["install", "lock"].contains(&name.as_str()));
     let missing: Vec<_> = tries.difference(&throws).collect();
     assert!(missing.is_empty(), "no throwing form of {missing:?}");
+}
+
+/// Functions that the wrapper replaces by something of C++.
+const REPLACED: &[(&str, &str)] = &[
+    ("hob_fingerprint_equal", "operator=="),
+    ("hob_goblin_add_fixed_burden", "hob_goblin_add_fixed_burden_with_value"),
+    ("hob_egl_blob_get", "EGL calls it"),
+    ("hob_egl_blob_set", "EGL calls it"),
+];
+
+#[test]
+fn wrapper_calls_every_function_of_the_headers() {
+    let text = |header| std::fs::read_to_string(root().join("include").join(header)).expect("a header can be read");
+    let wrapper: String = headers("hpp").into_iter().map(text).collect();
+    let words: BTreeSet<&str> = wrapper.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+    // The `_INIT` macros call the `_init` functions, and a Failure has the last error.
+    let is_replaced = |name: &str| {
+        name.ends_with("_init") || name.ends_with("_last_error") || REPLACED.iter().any(|(known, _)| *known == name)
+    };
+    let functions = Api::read().functions;
+    let missing: Vec<_> = functions
+        .iter()
+        .map(|function| function.name.as_str())
+        .filter(|name| !words.contains(name) && !is_replaced(name))
+        .collect();
+    assert!(missing.is_empty(), "hobgoblin.hpp has nothing for {missing:?}");
+    for (name, _) in REPLACED {
+        assert!(functions.iter().any(|function| function.name == *name), "{name} is not a function any more");
+    }
 }
 
 #[test]

@@ -45,11 +45,13 @@ const BASE_BEFORE: &str = r#"
 #define HOB_IMPORT
 #endif
 
-/* Stable functions and their types: from 1.0 on they never change. Until then CHANGELOG.md lists the changes. */
+/// Marks stable functions: from 1.0 on they and their types never change.
+/// Until then CHANGELOG.md lists the changes.
 #define HOB_API HOB_IMPORT
-/* Experimental functions and their types: they may change at any release. */
+/// Marks experimental functions: they and their types may change at any release.
 #define HOB_EXPERIMENTAL_API HOB_IMPORT
 
+/// Marks functions whose result must be used.
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define HOB_NODISCARD [[nodiscard]]
 #elif defined(__GNUC__)
@@ -58,12 +60,17 @@ const BASE_BEFORE: &str = r#"
 #define HOB_NODISCARD
 #endif
 
-/* The header's version; hob_version() is the library's. */
+/// The header's major version.
+/// hob_version() returns the library's.
 #define HOB_VERSION_MAJOR @MAJOR@
+/// The header's minor version.
 #define HOB_VERSION_MINOR @MINOR@
+/// The header's patch version.
 #define HOB_VERSION_PATCH @PATCH@
+/// Packs a version into a number, in ascending order.
 #define HOB_MAKE_VERSION(major, minor, patch) \
     (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
+/// The header's version, as HOB_MAKE_VERSION.
 #define HOB_VERSION HOB_MAKE_VERSION(HOB_VERSION_MAJOR, HOB_VERSION_MINOR, HOB_VERSION_PATCH)
 "#;
 

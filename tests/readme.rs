@@ -1,4 +1,4 @@
-//! Compiles the programs of the README, the guide and the page about bgfx without warnings, links and runs them.
+//! Compiles the programs of the README, the guide and other pages without warnings, links and runs them.
 
 use std::fs;
 use std::process::Command;
@@ -7,8 +7,14 @@ use hobgoblin_tests::cpp::{harness_library, root, scratch, skip};
 
 /// The fenced block of a language under a heading of one of these pages.
 fn block(heading: &str, language: &str) -> String {
-    let page = |name| fs::read_to_string(root().join(name)).expect("the page is there");
-    let pages = page("README.md") + &page("docs/guide.md") + "\n#" + &page("docs/bgfx.md");
+    let page = |name: &str| fs::read_to_string(root().join(name)).expect("the page is there");
+    let mut pages = page("README.md") + &page("docs/guide.md");
+    // A page of its own has the program under its title.
+    for name in
+        ["bgfx", "drop-in/goblin", "drop-in/program_cache", "drop-in/pipelines", "drop-in/graph", "drop-in/perception"]
+    {
+        pages += &format!("\n#{}", page(&format!("docs/{name}.md")));
+    }
     let section = pages.split_once(&format!("\n## {heading}\n")).expect("a page has such a section").1;
     let program = section.split_once(&format!("```{language}\n")).expect("the section has such a program").1;
     program.split_once("```").expect("the block ends").0.to_owned()
@@ -88,6 +94,21 @@ fn readme_bgfx_callbacks_find_their_binary_at_the_second_start() {
 fn readme_program_is_built_once_and_loaded_after() {
     let printed = run("Programs that are built once", "cpp", "c++", "-std=c++17", 3);
     assert!(printed.is_empty() || printed == ["built\n", "loaded\n", "loaded\n"], "{printed:?}");
+}
+
+#[test]
+fn drop_in_pages_do_what_they_say() {
+    // `built` and `loaded`: at the first start and at the second one.
+    for (heading, printed) in [
+        ("Drop the goblin into your renderer", ["shadows 1, ssao 2\n"; 2]),
+        ("Drop the program cache into your renderer", ["built\n", "loaded\n"]),
+        ("Drop pipelines into your renderer", ["27 draws ready, 3 hitches\n", "30 draws ready, 0 hitches\n"]),
+        ("Drop the graph into your engine", ["100.5 after 4 blurs in 100 frames\n"; 2]),
+        ("Drop perception into your tool", ["health 36 after 5 looks at 100 frames\n"; 2]),
+    ] {
+        let found = run(heading, "c", "cc", "-std=c11", 2);
+        assert!(found.is_empty() || found == printed, "{heading}: {found:?}");
+    }
 }
 
 #[test]

@@ -125,6 +125,7 @@ void tries_executor() {
     (void)*executor.try_pump(1000);
     (void)executor.try_wait_idle(1000);
     (void)executor.try_statistics()->ran;
+    (void)executor.memory_used();
 }
 
 void tries_profile(hob::Profile& profile) {
@@ -287,6 +288,7 @@ void tries_all() {
     (void)hob::hex(*name).size();
     (void)(*name == *name && *name != *name && *name < *name);
     (void)(key.try_parts()->size() + *hob::try_environment_id(HOB_ENVIRONMENT_INIT));
+    (void)hob::try_environment_parts(HOB_ENVIRONMENT_INIT)->size();
 }
 
 // ---- The throwing forms. ----
@@ -423,6 +425,7 @@ void throws_all() {
         throws_program_cache(cache, key);
         (void)(key.fingerprint() == hob::fingerprint("bytes"));
         (void)(key.parts().size() + hob::environment_id(HOB_ENVIRONMENT_INIT));
+        (void)hob::environment_parts(HOB_ENVIRONMENT_INIT).size();
         (void)hob::Result<int>(1).value();
         hob::Result<void>().value();
 #if __cplusplus >= 202002L

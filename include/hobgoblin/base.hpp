@@ -21,6 +21,7 @@
 // Define HOB_NO_EXCEPTIONS to leave out the throwing functions where the compiler has exceptions.
 // Modules with and without exceptions can be linked together: the inline namespace gives their types different names.
 #if !defined(HOB_NO_EXCEPTIONS) && (defined(__cpp_exceptions) || defined(_CPPUNWIND))
+/// Whether the throwing functions exist: 1 or 0.
 #define HOB_EXCEPTIONS 1
 #define HOB_NAMESPACE_BEGIN namespace hob { inline namespace with_exceptions {
 #include <exception>
@@ -31,6 +32,17 @@
 #define HOB_NAMESPACE_END } }
 
 HOB_NAMESPACE_BEGIN
+
+/// The version of the library that is linked or loaded, as HOB_MAKE_VERSION.
+/// HOB_VERSION is that of the headers.
+inline uint32_t library_version() noexcept { return hob_version(); }
+
+/// Whether the library that is linked or loaded works with these headers.
+/// Check it once after loading a library.
+inline bool is_compatible() noexcept { return hob_abi_version() == HOB_ABI_VERSION; }
+
+/// The name of a result code, such as "HOB_RESULT_OK".
+inline const char* result_name(hob_result code) noexcept { return hob_result_name(code); }
 
 /// A result code and its message.
 /// The message is stored inside, so a failure allocates nothing.
@@ -51,6 +63,7 @@ public:
     }
     ~Failure() = default;
 
+    /// The result of the call.
     hob_result code() const noexcept { return code_; }
     /// The error message of the call, with a NUL at its end.
     const char* message() const noexcept { return message_; }
@@ -65,9 +78,13 @@ private:
 /// The exception of a failed call, with its sentence.
 class Error : public std::exception {
 public:
+    /// Keeps a copy of the failure.
     explicit Error(const Failure& failure) noexcept : failure_(failure) {}
+    /// The result of the call.
     hob_result code() const noexcept { return failure_.code(); }
+    /// The result and its message.
     const Failure& failure() const noexcept { return failure_; }
+    /// The error message of the call.
     const char* what() const noexcept override { return failure_.message(); }
 
 private:
@@ -80,17 +97,23 @@ private:
 template <class T>
 class [[nodiscard]] Result {
 public:
+    /// A success.
     Result(T value) noexcept(std::is_nothrow_move_constructible_v<T>)
         : state_(std::in_place_index<0>, std::move(value)) {}
+    /// A failure.
     Result(const Failure& failure) noexcept : state_(std::in_place_index<1>, failure) {}
 
     /// Whether the call succeeded. Of a Result<bool> this is not the value.
     explicit operator bool() const noexcept { return state_.index() == 0; }
     /// The value. Undefined behaviour after a failure.
     T& operator*() & noexcept { return *std::get_if<0>(&state_); }
+    /// The value. Undefined behaviour after a failure.
     const T& operator*() const& noexcept { return *std::get_if<0>(&state_); }
+    /// The value. Undefined behaviour after a failure.
     T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+    /// Access to the value. Undefined behaviour after a failure.
     T* operator->() noexcept { return std::get_if<0>(&state_); }
+    /// Access to the value. Undefined behaviour after a failure.
     const T* operator->() const noexcept { return std::get_if<0>(&state_); }
     /// The value, or `other` after a failure.
     T value_or(T other) && { return *this ? *std::move(*this) : std::move(other); }
@@ -119,6 +142,7 @@ template <>
 class [[nodiscard]] Result<void> {
 public:
     Result() noexcept = default;
+    /// A failure.
     Result(const Failure& failure) noexcept : failure_(failure) {}
 
     /// Whether the call succeeded.
@@ -147,10 +171,12 @@ template <class T>
 class ArrayView {
 public:
     ArrayView() noexcept = default;
+    /// A view of a braced list. Only for an argument of a call.
     ArrayView(std::initializer_list<T> list) noexcept {
         data_ = list.begin();
         size_ = list.size();
     }
+    /// A view of a container with contiguous values.
     template <class Container,
               class = std::enable_if_t<std::is_same_v<decltype(std::data(std::declval<const Container&>())), const T*>>>
     ArrayView(const Container& container) noexcept : data_(std::data(container)), size_(std::size(container)) {}
@@ -162,10 +188,15 @@ public:
         return view;
     }
 
+    /// The first value. NULL: an empty view may have none.
     const T* data() const noexcept { return data_; }
+    /// The number of values.
     std::size_t size() const noexcept { return size_; }
+    /// Whether there are no values.
     bool empty() const noexcept { return size_ == 0; }
+    /// The first value.
     const T* begin() const noexcept { return data_; }
+    /// Behind the last value.
     const T* end() const noexcept { return data_ + size_; }
     /// The size for a C parameter of 32 bits. A size that does not fit becomes UINT32_MAX, which the library refuses.
     uint32_t count() const noexcept { return size_ < UINT32_MAX ? static_cast<uint32_t>(size_) : UINT32_MAX; }

@@ -2,6 +2,7 @@
 #ifndef HOBGOBLIN_EXECUTOR_HPP
 #define HOBGOBLIN_EXECUTOR_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -80,6 +81,8 @@ public:
             return hob_executor_get_statistics(capi(), statistics);
         });
     }
+    /// Bytes that the executor holds, without its threads' stacks and its tasks' own memory.
+    std::size_t memory_used() const noexcept { return hob_executor_memory_used(capi()); }
 
 #if HOB_EXCEPTIONS
     // The throwing forms.

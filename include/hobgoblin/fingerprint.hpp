@@ -16,10 +16,13 @@ HOB_NAMESPACE_BEGIN
 
 /// A key of 256 bits; see hob_fingerprint.
 struct Fingerprint : hob_fingerprint {
+    /// Whether two keys are equal.
     friend bool operator==(const Fingerprint& a, const Fingerprint& b) noexcept {
         return std::memcmp(a.bytes, b.bytes, sizeof a.bytes) == 0;
     }
+    /// Whether two keys differ.
     friend bool operator!=(const Fingerprint& a, const Fingerprint& b) noexcept { return !(a == b); }
+    /// An order by bytes.
     friend bool operator<(const Fingerprint& a, const Fingerprint& b) noexcept {
         return std::memcmp(a.bytes, b.bytes, sizeof a.bytes) < 0;
     }
@@ -51,10 +54,19 @@ inline Result<uint64_t> try_environment_id(const hob_environment& environment) n
     return detail::filled_by(uint64_t{0}, [&](uint64_t* id) { return hob_environment_get_id(&environment, id); });
 }
 
+/// The parts of an environment that are set, to find out later which part differs.
+inline Result<std::vector<hob_fingerprint_part>> try_environment_parts(const hob_environment& environment) {
+    return detail::read_all<std::vector<hob_fingerprint_part>>(
+        [&](hob_fingerprint_part* parts, std::size_t capacity, std::size_t* count) {
+            return hob_environment_get_parts(&environment, parts, sizeof *parts, capacity, count);
+        });
+}
+
 /// The input of a driver's compiler for one program; see hob_program_key_desc.
 /// Text is not copied and must outlive it.
 class ProgramKey {
 public:
+    /// An empty key.
     explicit ProgramKey(hob_fingerprint_mode mode = HOB_FINGERPRINT_MODE_BLAKE3) { desc_.mode = mode; }
 
     /// Adds the source of a stage: a hob_shader_stage or the host's own number. The order counts.
@@ -134,6 +146,9 @@ inline Fingerprint shader_fingerprint(uint32_t stage, std::string_view source) {
     return try_shader_fingerprint(stage, source).value();
 }
 inline uint64_t environment_id(const hob_environment& environment) { return try_environment_id(environment).value(); }
+inline std::vector<hob_fingerprint_part> environment_parts(const hob_environment& environment) {
+    return try_environment_parts(environment).value();
+}
 #endif
 
 HOB_NAMESPACE_END

@@ -89,6 +89,7 @@ public:
             return hob_goblin_add_array(capi(), detail::text(id), values.data(), values.count(), setting);
         });
     }
+    /// The same for a braced list.
     Result<Setting> try_add(std::string_view id, std::initializer_list<double> values) {
         return try_add(id, ArrayView<double>(values));
     }

@@ -52,9 +52,13 @@ struct Decision : hob_decision {
 struct GoblinOptions {
     /// Limits: milliseconds, and MiB of video memory. 0: as in `desc`, which has no limit by default.
     double gpu_ms = 0;
+    /// Limit of HOB_LANE_FRAME.
     double frame_ms = 0;
+    /// Limit of HOB_LANE_GAME_THREAD.
     double game_thread_ms = 0;
+    /// Limit of HOB_LANE_RENDER_THREAD.
     double render_thread_ms = 0;
+    /// Limit of HOB_LANE_VIDEO_MEMORY, in MiB.
     double video_memory_mib = 0;
     /// Share of frames that may be late, such as 0.01. 0: as in `desc`.
     double overrun_probability = 0;
@@ -62,6 +66,7 @@ struct GoblinOptions {
     double patience = 0;
     /// Most visible changes a second. HUGE_VAL: no limit. 0: as in `desc`, 1 by default.
     double changes_per_second = 0;
+    /// All other parameters.
     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
 
     /// The C struct: `desc` with the fields above.
@@ -73,12 +78,17 @@ struct GoblinOptions {
 struct StrategyOptions {
     /// Limits: milliseconds, and MiB of video memory. 0: as in `desc`, which has no limit by default.
     double gpu_ms = 0;
+    /// Limit of HOB_LANE_FRAME.
     double frame_ms = 0;
+    /// Limit of HOB_LANE_GAME_THREAD.
     double game_thread_ms = 0;
+    /// Limit of HOB_LANE_RENDER_THREAD.
     double render_thread_ms = 0;
+    /// Limit of HOB_LANE_VIDEO_MEMORY, in MiB.
     double video_memory_mib = 0;
     /// Value that is added to that of the choices. 0: as in `desc`, 0 by default.
     double incentive = 0;
+    /// All other parameters.
     hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;
 
     /// The C struct: `desc` with the fields above.
@@ -101,6 +111,7 @@ struct Axis {
     std::vector<double> values;
     /// The factor of each index on the burden. Empty: the burden of each index is measured.
     std::vector<double> works;
+    /// The index while nothing is known of the setting.
     uint32_t default_index = 0;
 };
 
@@ -140,13 +151,16 @@ class Setting {
 public:
     /// No setting. Its choice is 0.
     Setting() = default;
+    /// A setting that was added through the C API.
     Setting(const hob_goblin* goblin, hob_setting_id id) noexcept : goblin_(goblin), id_(id) {}
 
     /// The choice of the latest decision. 0 if the setting was removed.
     uint32_t choice() const noexcept { return goblin_ ? hob_goblin_choice(goblin_, id_) : 0; }
+    /// The C id.
     hob_setting_id id() const noexcept { return id_; }
 
 protected:
+    /// NULL: no setting.
     const hob_goblin* goblin_ = nullptr;
 
 private:

@@ -26,12 +26,17 @@ struct NodeOptions {
     std::string_view name;
     /// The host's name of its type; see hob_graph_load and hob_graph_emit.
     std::string_view type_name;
+    /// When it runs.
     hob_node_class node_class = HOB_NODE_CLASS_VOLATILE;
-    /// Numbers of pins with defaults.
-    std::size_t input_count = 0, output_count = 1;
+    /// Number of input pins with defaults.
+    std::size_t input_count = 0;
+    /// Number of output pins with defaults.
+    std::size_t output_count = 1;
     /// Pins. If they are not empty, their number counts.
     ArrayView<hob_node_input> inputs;
+    /// Output pins.
     ArrayView<hob_node_output> outputs;
+    /// Whether evaluations bring it up to date.
     bool is_sink = false;
 };
 
@@ -134,7 +139,9 @@ public:
         const hob_result code = hob_graph_add_node(capi(), &desc, &id);
         return detail::result_of(code, id);
     }
+    /// Removes a node and its links.
     Result<void> try_remove(hob_node_id node) { return detail::result_of(hob_graph_remove_node(capi(), node)); }
+    /// Links an output to an input. A link to that input is replaced.
     Result<void> try_connect(hob_node_id source, uint32_t output, hob_node_id target, uint32_t input) {
         return detail::result_of(hob_graph_connect(capi(), source, output, target, input));
     }
@@ -142,9 +149,11 @@ public:
     Result<void> try_connect_feedback(hob_node_id source, uint32_t output, hob_node_id target, uint32_t input) {
         return detail::result_of(hob_graph_connect_feedback(capi(), source, output, target, input));
     }
+    /// Removes the link of an input.
     Result<void> try_disconnect(hob_node_id node, uint32_t input) {
         return detail::result_of(hob_graph_disconnect(capi(), node, input));
     }
+    /// Sets whether evaluations bring the node up to date.
     Result<void> try_set_sink(hob_node_id node, bool is_sink) {
         return detail::result_of(hob_graph_set_sink(capi(), node, is_sink ? 1 : 0));
     }
@@ -159,6 +168,7 @@ public:
     Result<hob_evaluation_summary> try_evaluate() { return evaluated(nullptr, nullptr); }
     /// Brings all sinks up to date, on the threads of the executor, too.
     Result<hob_evaluation_summary> try_evaluate(const Executor& executor) { return evaluated(executor.capi(), nullptr); }
+    /// Evaluates with all parameters. `executor` may be NULL: on this thread.
     Result<hob_evaluation_summary> try_evaluate(const Executor* executor, const hob_evaluation_desc& desc) {
         return evaluated(executor != nullptr ? executor->capi() : nullptr, &desc);
     }
@@ -189,6 +199,7 @@ public:
         return detail::filled_by(detail::sized<hob_node_reason>(),
                                  [&](hob_node_reason* reason) { return hob_graph_get_reason(capi(), node, reason); });
     }
+    /// The reason as a sentence.
     Result<std::string> try_reason_text(hob_node_id node) const {
         return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
             return hob_graph_get_reason_text(capi(), node, buffer, capacity, size);
@@ -206,11 +217,13 @@ public:
             return hob_graph_save_dot(capi(), buffer, capacity, size);
         });
     }
+    /// Counts of the graph.
     Result<hob_graph_statistics> try_statistics() const {
         return detail::filled_by(detail::sized<hob_graph_statistics>(), [&](hob_graph_statistics* statistics) {
             return hob_graph_get_statistics(capi(), statistics);
         });
     }
+    /// Runs, mean duration and bytes of a node.
     Result<hob_node_statistics> try_node_statistics(hob_node_id node) const {
         return detail::filled_by(detail::sized<hob_node_statistics>(), [&](hob_node_statistics* statistics) {
             return hob_graph_get_node_statistics(capi(), node, statistics);
@@ -238,6 +251,7 @@ public:
     }
     /// Starts the audit with that share of extra runs; 0 stops it.
     Result<void> try_set_audit(double share) { return detail::result_of(hob_graph_set_audit(capi(), share)); }
+    /// Contradictions that the audit has found.
     Result<std::vector<hob_graph_finding>> try_findings() const {
         return detail::read_all<std::vector<hob_graph_finding>>(
             [&](hob_graph_finding* findings, std::size_t capacity, std::size_t* count) {
@@ -265,6 +279,7 @@ public:
         uint32_t id() const noexcept { return id_; }
         /// Its class, names and numbers of pins.
         const hob_node_desc& desc() const noexcept { return desc_; }
+        /// The name of its type.
         std::string_view type_name() const noexcept { return detail::view(desc_.type_name); }
         /// Sets what it runs: as in try_add.
         template <class Run>

@@ -22,8 +22,10 @@ namespace hob {
 /// compiles. Skia does not report when it uses a shader, so no shader is ever banned. Threads: any.
 template <class Base, class Data, class Text> class SkiaCache final : public Base {
 public:
+    /// A cache of these programs.
     explicit SkiaCache(hob_program_cache* cache) : cache_(cache) {}
 
+    /// The bytes of a key. NULL: none.
     decltype(Data::MakeUninitialized(0)) load(const Data& key) override {
         const std::size_t size = hob_dawn_blob_load(key.data(), key.size(), nullptr, 0, cache_);
         if (size == 0) return nullptr;
@@ -32,6 +34,7 @@ public:
         return found;
     }
 
+    /// Stores a copy of the bytes.
     void store(const Data& key, const Data& data, const Text&) override {
         hob_dawn_blob_store(key.data(), key.size(), data.data(), data.size(), cache_);
     }

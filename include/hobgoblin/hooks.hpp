@@ -94,6 +94,7 @@ public:
     }
     ~Hook() { remove(); }
 
+    /// Whether a hook is installed.
     explicit operator bool() const noexcept { return callable_ != nullptr; }
     /// Removes the hook now.
     void remove() noexcept {

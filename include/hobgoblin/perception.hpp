@@ -25,6 +25,7 @@ struct PerceptionPipeline {
     std::string_view state = {};
     /// Pipelines whose results are the inputs. Empty: the frame.
     ArrayView<hob_perception_pipeline_id> inputs = {};
+    /// Whether a frame computes it before it is asked for.
     hob_prefetch prefetch = HOB_PREFETCH_PROFILE;
 };
 
@@ -103,9 +104,11 @@ public:
         const hob_result code = hob_perception_add_pipeline(capi(), &desc, &id);
         return detail::result_of(code, id);
     }
+    /// Removes a pipeline.
     Result<void> try_remove_pipeline(hob_perception_pipeline_id pipeline) {
         return detail::result_of(hob_perception_remove_pipeline(capi(), pipeline));
     }
+    /// Sets whether a frame computes the pipeline before it is asked for.
     Result<void> try_set_prefetch(hob_perception_pipeline_id pipeline, hob_prefetch prefetch) {
         return detail::result_of(hob_perception_set_prefetch(capi(), pipeline, prefetch));
     }
@@ -147,11 +150,13 @@ public:
             return hob_perception_get_failure(capi(), pipeline, buffer, capacity, size);
         });
     }
+    /// Counts of the perception.
     Result<hob_perception_statistics> try_statistics() const {
         return detail::filled_by(detail::sized<hob_perception_statistics>(), [&](hob_perception_statistics* statistics) {
             return hob_perception_get_statistics(capi(), statistics);
         });
     }
+    /// Counts of a pipeline.
     Result<hob_perception_pipeline_statistics> try_pipeline_statistics(hob_perception_pipeline_id pipeline) const {
         return detail::filled_by(detail::sized<hob_perception_pipeline_statistics>(),
                                  [&](hob_perception_pipeline_statistics* statistics) {
@@ -170,6 +175,7 @@ public:
     }
 
 #if HOB_EXCEPTIONS
+    // The throwing forms.
     template <class Run>
     hob_cognition_id add_cognition(std::string_view name, uint32_t flags, Run run) {
         return try_add_cognition(name, flags, std::move(run)).value();

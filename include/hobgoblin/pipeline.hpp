@@ -48,10 +48,14 @@ hob_result read_list(Read read, std::string_view bytes, std::vector<Element>& li
 struct GraphicsState {
     /// All fields except the lists, which capi() sets.
     hob_pipeline_graphics_state desc = HOB_PIPELINE_GRAPHICS_STATE_INIT;
+    /// Vertex buffers by slot.
     std::vector<hob_pipeline_vertex_buffer> vertex_buffers;
+    /// Attributes by location.
     std::vector<hob_pipeline_vertex_attribute> attributes;
+    /// Colour targets in order.
     std::vector<hob_pipeline_color_target> color_targets;
 
+    /// The bytes of the state.
     Result<std::string> try_encode() const {
         const hob_pipeline_graphics_state state = capi();
         return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
@@ -93,13 +97,16 @@ struct GraphicsState {
 
 /// The state of a compute pipeline in the library's own schema; see hob_pipeline_compute_state.
 struct ComputeState {
+    /// All fields.
     hob_pipeline_compute_state desc = HOB_PIPELINE_COMPUTE_STATE_INIT;
 
+    /// The bytes of the state.
     Result<std::string> try_encode() const {
         return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
             return hob_pipeline_encode_compute(&desc, buffer, capacity, size);
         });
     }
+    /// The state of encoded bytes.
     static Result<ComputeState> try_decode(std::string_view bytes) noexcept {
         ComputeState state;
         const hob_result code = hob_pipeline_decode_compute(bytes.data(), bytes.size(), &state.desc);
@@ -115,14 +122,17 @@ struct ComputeState {
 struct RayTracingState {
     /// All fields except the list, which capi() sets.
     hob_pipeline_ray_tracing_state desc = HOB_PIPELINE_RAY_TRACING_STATE_INIT;
+    /// Shader groups in order.
     std::vector<hob_pipeline_shader_group> groups;
 
+    /// The bytes of the state.
     Result<std::string> try_encode() const {
         const hob_pipeline_ray_tracing_state state = capi();
         return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
             return hob_pipeline_encode_ray_tracing(&state, buffer, capacity, size);
         });
     }
+    /// The state of encoded bytes.
     static Result<RayTracingState> try_decode(std::string_view bytes) {
         RayTracingState state;
         hob_result code = hob_pipeline_decode_ray_tracing(bytes.data(), bytes.size(), &state.desc);
@@ -148,10 +158,13 @@ struct RayTracingState {
 /// The description of a pipeline; see hob_pipeline_desc.
 /// Its bytes must stay valid as long as this object is used.
 struct Pipeline {
+    /// Graphics, compute or ray tracing.
     hob_pipeline_kind kind = HOB_PIPELINE_KIND_GRAPHICS;
     /// The layout of `state`: a number of the host, from 1 on, or HOB_PIPELINE_SCHEMA_OWN.
     uint32_t schema = HOB_PIPELINE_SCHEMA_OWN;
+    /// The state, as bytes in this layout.
     std::string_view state;
+    /// Its shaders, one for each stage.
     std::vector<hob_pipeline_shader> shaders;
 
     /// The key of the pipeline.
@@ -198,11 +211,17 @@ inline hob_pipeline_mask set_mask_field(ArrayView<hob_pipeline_dimension> dimens
 /// The options of a library.
 /// All other parameters are fields of `desc`; see hob_pipeline_library_desc.
 struct PipelineLibraryOptions {
-    std::string project, format, version;
+    /// The name of the project. Must be set.
+    std::string project;
+    /// The format of the bytecode, such as "spirv". Must be set.
+    std::string format;
+    /// The version of the game.
+    std::string version;
     /// Directory of the user's cache and of bans. Empty: nothing outlives the process.
     std::string directory;
     /// A new file that records this run. Empty: no recording.
     std::string recording;
+    /// The driver and device.
     hob_environment environment = HOB_ENVIRONMENT_INIT;
     /// Compiles in its background. The library keeps it alive.
     const Executor* executor = nullptr;
@@ -210,8 +229,10 @@ struct PipelineLibraryOptions {
     std::shared_ptr<FileSystem> files;
     /// A secret of at least 16 bytes. Empty: none.
     std::string secret;
-    /// The first masks.
-    hob_pipeline_mask mask = {{0, 0, 0, 0}}, precompile_mask = {{0, 0, 0, 0}};
+    /// The first current mask; see hob_pipeline_library_set_masks.
+    hob_pipeline_mask mask = {{0, 0, 0, 0}};
+    /// The first precompile mask.
+    hob_pipeline_mask precompile_mask = {{0, 0, 0, 0}};
     /// Compiles a pipeline, on any thread that works for the library. Must be set. If it throws, the pipeline counts as
     /// failed, and the next compile(), wait() or flush() rethrows.
     std::function<hob_pipeline_built(const hob_pipeline_job&)> compile;
@@ -219,6 +240,7 @@ struct PipelineLibraryOptions {
     std::function<void()> completed;
     /// Whether a mask of a pipeline, the first one, fits the current one. It must not throw.
     std::function<bool(const hob_pipeline_mask&, const hob_pipeline_mask&)> compare;
+    /// All other parameters.
     hob_pipeline_library_desc desc = HOB_PIPELINE_LIBRARY_DESC_INIT;
 };
 
@@ -323,9 +345,11 @@ public:
 
     // Control.
 
+    /// Sets how fast pipelines are compiled.
     Result<void> try_set_mode(hob_pipeline_mode mode) const noexcept {
         return detail::result_of(hob_pipeline_library_set_mode(capi(), mode));
     }
+    /// The mode.
     hob_pipeline_mode mode() const noexcept { return hob_pipeline_library_get_mode(capi()); }
     /// Changes the masks, and selects again which pipelines are compiled ahead.
     Result<void> try_set_masks(const hob_pipeline_mask& mask,
@@ -379,6 +403,7 @@ public:
             hob_pipeline_library_add_group(capi(), keys.data(), sizeof(hob_fingerprint), keys.size(), &group);
         return detail::result_of(code, group);
     }
+    /// Removes a group; its pipelines stay.
     Result<void> try_remove_group(hob_pipeline_group_id group) const {
         return detail::result_of(hob_pipeline_library_remove_group(capi(), group));
     }
@@ -388,6 +413,7 @@ public:
         return hob_pipeline_library_decide(capi(), group, policy, timeout_us);
     }
 
+    /// Counts of the library.
     Result<hob_pipeline_statistics> try_statistics() const {
         return detail::filled_by(detail::sized<hob_pipeline_statistics>(), [&](hob_pipeline_statistics* statistics) {
             return hob_pipeline_library_get_statistics(capi(), statistics);

@@ -22,6 +22,7 @@ using ProfileOption = hob_profile_option;
 struct ProfileTask {
     /// A view, valid until the profile changes.
     std::string_view id;
+    /// The number of its options.
     uint32_t option_count = 0;
 };
 

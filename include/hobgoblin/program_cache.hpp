@@ -31,11 +31,17 @@ HOB_NAMESPACE_BEGIN
 /// A program for ProgramCache::put; see hob_program.
 /// Its bytes must stay valid until the call returns.
 struct Program {
+    /// The driver's number of the format.
     uint32_t format = 0;
+    /// The binary.
     std::string_view data;
+    /// Bytes of the host, such as uniform locations. May be empty.
     std::string_view reflection;
+    /// The shaders that it was linked from. May be empty.
     std::vector<hob_fingerprint> shaders;
+    /// How long the build took, in microseconds. 0: unknown.
     uint64_t build_us = 0;
+    /// The page, level or material that it belongs to. 0: none.
     uint32_t group = 0;
 };
 
@@ -59,8 +65,11 @@ public:
     explicit operator bool() const noexcept { return blob_.pin != nullptr; }
     /// Whether the binary is banned. Then build the program, and neither load nor put its binary.
     bool is_banned() const noexcept { return is_banned_; }
+    /// The driver's number of the format.
     uint32_t format() const noexcept { return blob_.format; }
+    /// The binary.
     std::string_view data() const noexcept { return {static_cast<const char*>(blob_.data), blob_.size}; }
+    /// The bytes of the host that were put with it.
     std::string_view reflection() const noexcept {
         return {static_cast<const char*>(blob_.reflection), blob_.reflection_size};
     }
@@ -122,6 +131,7 @@ private:
 ///     if (use && !driver.load(binary)) use.reject();
 class ScopedUse {
 public:
+    /// Takes over a use.
     explicit ScopedUse(ProgramUse use) noexcept : use_(std::move(use)) {}
     ScopedUse(const ScopedUse&) = delete;
     ScopedUse& operator=(const ScopedUse&) = delete;
@@ -165,13 +175,17 @@ struct ProgramCacheOptions {
     std::shared_ptr<FileSystem> files;
     /// A secret of at least 16 bytes, which authenticates the directory. Empty: as in `desc`, by default none.
     std::string secret;
+    /// All other parameters.
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 };
 
 /// The progress of loading a directory: `done` of `total` programs.
 /// `total` is 0 until the directory is open.
 struct LoadingProgress {
-    uint64_t done = 0, total = 0;
+    /// Programs that are loaded.
+    uint64_t done = 0;
+    /// Programs to load. 0 until the directory is open.
+    uint64_t total = 0;
 };
 
 /// Program binaries in memory and on the disk; see hob_program_cache.
@@ -262,7 +276,8 @@ public:
     Result<void> try_set_disk_limit(uint64_t limit) const {
         return detail::result_of(hob_program_cache_set_disk_limit(cache_.get(), limit));
     }
-    /// Reports that the machine is short of memory.
+    /// Binds the cache to hob_egl_blob_set and hob_egl_blob_get; see hob_program_cache_bind_egl.
+    Result<void> try_bind_egl() const { return detail::result_of(hob_program_cache_bind_egl(cache_.get())); }
     /// Turns uses of blobs on or off; see hob_program_cache_track_blob_uses.
     Result<void> try_track_blob_uses(bool is_on) const {
         return detail::result_of(hob_program_cache_track_blob_uses(cache_.get(), is_on));
@@ -271,6 +286,7 @@ public:
     Result<void> try_end_blob_uses(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) const {
         return detail::result_of(hob_program_cache_end_blob_uses(cache_.get(), outcome));
     }
+    /// Reports that the machine is short of memory.
     Result<void> try_report_memory_pressure(hob_memory_pressure pressure) const {
         return detail::result_of(hob_program_cache_report_memory_pressure(cache_.get(), pressure));
     }
@@ -448,6 +464,7 @@ public:
     void trim(uint64_t most_bytes) const { try_trim(most_bytes).value(); }
     void set_memory_limit(uint64_t limit) const { try_set_memory_limit(limit).value(); }
     void set_disk_limit(uint64_t limit) const { try_set_disk_limit(limit).value(); }
+    void bind_egl() const { try_bind_egl().value(); }
     void track_blob_uses(bool is_on) const { try_track_blob_uses(is_on).value(); }
     void end_blob_uses(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) const { try_end_blob_uses(outcome).value(); }
     void report_memory_pressure(hob_memory_pressure pressure) const { try_report_memory_pressure(pressure).value(); }
@@ -525,8 +542,11 @@ private:
 /// The host's driver calls for a ProgramManager; see hob_program_callbacks.
 /// Each returns 0 for success. An exception counts as failure.
 struct ProgramCallbacks {
+    /// Compiles a shader. Returns 0, or the driver's number of an error.
     std::function<uint32_t(void* shader, uint32_t stage, std::string_view source)> compile;
+    /// Links a program. Returns 0, or the driver's number of an error.
     std::function<uint32_t(void* program)> link;
+    /// Loads a binary. Returns 0, or a number if the driver refuses it.
     std::function<uint32_t(void* program, const hob_blob& blob)> load;
     /// Fills in format, data and reflection, which must stay valid until the link has ended. Can be empty.
     std::function<uint32_t(void* program, hob_program& binary)> get_binary;
@@ -534,6 +554,7 @@ struct ProgramCallbacks {
 
 /// The result of a compile.
 struct CompileResult {
+    /// Whether it has compiled, or was deferred.
     hob_shader_state state = HOB_SHADER_STATE_NOT_COMPILED;
     /// The number that the compile callback returned. 0 unless it failed.
     uint32_t driver_code = 0;
@@ -541,6 +562,7 @@ struct CompileResult {
 
 /// The result of a link; see hob_link_result.
 struct LinkResult {
+    /// How the link ended.
     hob_link_outcome outcome = HOB_LINK_OUTCOME_NONE;
     /// The program's key. Zeros if the link failed.
     Fingerprint key = {};

@@ -23,10 +23,15 @@ HOB_NAMESPACE_BEGIN
 class File {
 public:
     virtual ~File() = default;
+    /// Gets the size in bytes.
     virtual hob_result size(uint64_t& size) = 0;
+    /// Reads up to `size` bytes at `offset`. `count` is smaller at the end of the file.
     virtual hob_result read(uint64_t offset, void* data, size_t size, size_t& count) = 0;
+    /// Writes all bytes at `offset`, which is at most the size.
     virtual hob_result write(uint64_t offset, const void* data, size_t size) = 0;
+    /// Cuts the file to `size` bytes.
     virtual hob_result truncate(uint64_t size) = 0;
+    /// Waits until the written bytes survive a loss of power.
     virtual hob_result sync() = 0;
 };
 
@@ -36,12 +41,19 @@ public:
 class FileSystem {
 public:
     virtual ~FileSystem() = default;
+    /// Lists the names of the files in a directory.
     virtual hob_result list(std::string_view directory, std::vector<std::string>& names) = 0;
+    /// Creates a directory and all missing directories above it.
     virtual hob_result create_directory(std::string_view directory) = 0;
+    /// Opens an existing file for reading.
     virtual hob_result open(std::string_view path, std::unique_ptr<File>& file) = 0;
+    /// Creates a new file for reading and writing. HOB_RESULT_BUSY if it exists.
     virtual hob_result create(std::string_view path, std::unique_ptr<File>& file) = 0;
+    /// Renames a file and replaces `to` if it exists.
     virtual hob_result rename(std::string_view from, std::string_view to) = 0;
+    /// Deletes a file.
     virtual hob_result remove(std::string_view path) = 0;
+    /// Like File::sync, for the names of a directory. The default does nothing.
     virtual hob_result sync_directory(std::string_view) { return HOB_RESULT_OK; }
     /// Takes a lock without waiting. Destroying `lock` releases it. The default assumes that no other process uses the
     /// directory.

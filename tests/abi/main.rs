@@ -1,7 +1,7 @@
 //! ABI compatibility. Clients of the previous headers run on the current library, and clients of the next headers will
 //! too.
 //!
-//! `abi/previous/include` has the previous headers (see docs/struct-versioning.md). `abi/hobgoblin.abi` is a dump of
+//! `abi/previous/include` has the previous headers (see docs/abi.md). `abi/hobgoblin.abi` is a dump of
 //! the current ABI, which `UPDATE=1 cargo test --test abi` writes. A change that breaks clients needs a higher
 //! HOB_ABI_VERSION and a line under "ABI" in the change log.
 
