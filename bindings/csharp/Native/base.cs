@@ -12,13 +12,16 @@ namespace Hobgoblin.Interop
         /// <summary>The version of the headers, as hob_version() returns it.</summary>
         public const uint HOB_VERSION = 4096;
 
-        /// <summary>Part of HOB_VERSION.</summary>
+        /// <summary>The header's major version.</summary>
+        /// <remarks>
+        /// hob_version() returns the library's.
+        /// </remarks>
         public const uint HOB_VERSION_MAJOR = 0;
 
-        /// <summary>Part of HOB_VERSION.</summary>
+        /// <summary>The header's minor version.</summary>
         public const uint HOB_VERSION_MINOR = 1;
 
-        /// <summary>Part of HOB_VERSION.</summary>
+        /// <summary>The header's patch version.</summary>
         public const uint HOB_VERSION_PATCH = 0;
 
         /// <summary>The version of the ABI.</summary>
@@ -28,8 +31,14 @@ namespace Hobgoblin.Interop
         public const uint HOB_ABI_VERSION = 1;
     }
 
-    /// <summary>The result of a function that can fail.</summary>
+    /// <summary>Marks stable functions: from 1.0 on they and their types never change.</summary>
     /// <remarks>
+    /// Until then CHANGELOG.md lists the changes.
+    /// Marks experimental functions: they and their types may change at any release.
+    /// Marks functions whose result must be used.
+    /// Packs a version into a number, in ascending order.
+    /// The header's version, as HOB_MAKE_VERSION.
+    /// The result of a function that can fail.
     /// 0 is success; codes are only appended. hob_last_error() has the sentence that belongs to a failure.
     /// </remarks>
     public enum hob_result : uint
