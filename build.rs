@@ -4,7 +4,22 @@ use std::env;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux" || os == "android") {
-        println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libhobgoblin.so");
+    println!("cargo:rerun-if-env-changed=HOB_VERSIONED_SONAME");
+    // cargo-c names the library itself.
+    if env::var_os("CARGO_CFG_CARGO_C").is_some() {
+        return;
     }
+    // A packaged library is named by the major version, and its file is found by symbolic links: docs/packaging.md.
+    let major = env::var_os("HOB_VERSIONED_SONAME").and_then(|_| env::var("CARGO_PKG_VERSION_MAJOR").ok());
+    match (env::var("CARGO_CFG_TARGET_OS").unwrap_or_default().as_str(), major) {
+        ("linux", Some(major)) => link_argument(&format!("-soname,libhobgoblin.so.{major}")),
+        // Android packages only files whose names end in .so.
+        ("linux" | "android", _) => link_argument("-soname,libhobgoblin.so"),
+        ("macos", Some(major)) => link_argument(&format!("-install_name,@rpath/libhobgoblin.{major}.dylib")),
+        _ => {}
+    }
+}
+
+fn link_argument(argument: &str) {
+    println!("cargo:rustc-cdylib-link-arg=-Wl,{argument}");
 }

@@ -84,10 +84,7 @@ pub fn harness_library() -> PathBuf {
     build_library("library", "harness", &HARNESS_FEATURES)("so")
 }
 
-/// All subsystems.
-pub const EVERYTHING: &str = "balance,executor,goblin,program_cache,pipeline,graph,perception";
-
-/// The release library, built as packages build it with these features.
+/// The shared release library, built as packages build it with these features. With all: `packaged::shared_library`.
 pub fn released_library(features: &str) -> PathBuf {
     let packaged = format!("{features},host-allocator,no-backtrace");
     let packaged = ["--crate-type", "cdylib", "--no-default-features", "--features", &packaged];

@@ -8,3 +8,4 @@ pub mod cpp;
 pub mod csharp;
 pub mod csharp_native;
 pub mod layouts;
+pub mod packaged;

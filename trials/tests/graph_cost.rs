@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use hobgoblin_tests::cpp::{EVERYTHING, compiler, is_installed, output, released_library, root, run};
+use hobgoblin_tests::cpp::{compiler, is_installed, output, root, run};
+use hobgoblin_tests::packaged::{SONAME, shared_library};
 
 const NODES: f64 = 16_384.0;
 const FRAMES: u64 = 4;
@@ -45,8 +46,8 @@ fn run_of_a_node_through_c_takes_few_instructions() {
     // Linkers take the commas of its path for separators.
     let folder = output().join("graph_cost");
     fs::create_dir_all(&folder).expect("the target directory can be written");
-    let (program, library) = (folder.join("graph"), folder.join("libhobgoblin.so"));
-    fs::copy(released_library(EVERYTHING), &library).expect("the target directory can be written");
+    let (program, library) = (folder.join("graph"), folder.join(SONAME));
+    fs::copy(shared_library(), &library).expect("the target directory can be written");
     let mut compile = tool.to_command();
     compile.current_dir(root()).args(["-O2", "cpp_tests/cost/graph.cpp"]).arg(&library);
     compile.arg(format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display()));
