@@ -140,7 +140,7 @@ namespace Hobgoblin
                 cause);
         }
 
-        static Version Unpack(uint version)
+        internal static Version Unpack(uint version)
         {
             return new Version((int)(version >> 22), (int)(version >> 12 & 0x3ff), (int)(version & 0xfff));
         }
@@ -403,6 +403,15 @@ namespace Hobgoblin
 
     internal static unsafe class Buffers
     {
+        /// <summary>Throws unless the range is inside the array.</summary>
+        internal static void CheckRange(Array array, int offset, int count)
+        {
+            if (array == null) throw new ArgumentNullException(nameof(array));
+            if (offset < 0 || count < 0 || count > array.Length - offset)
+                throw new ArgumentOutOfRangeException(
+                    nameof(count), $"{count} elements from {offset} on are not inside an array of {array.Length}");
+        }
+
         /// <summary>All bytes of a call with the two-call protocol.</summary>
         internal static byte[] ReadAll(ReadCall call)
         {

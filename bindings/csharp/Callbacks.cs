@@ -60,6 +60,12 @@ namespace Hobgoblin
             return isComplete;
         }
 
+        /// <summary>Handles that are alive in this application domain. For tests: 0 if everything was disposed.</summary>
+        public static int HandleCount => Owners.Count;
+
+        /// <summary>Objects that the library holds for callbacks. For tests: 0 if everything was released.</summary>
+        public static int UserDataCount => Callbacks.UserDataCount;
+
         internal static void Report(Exception exception)
         {
             try
@@ -130,6 +136,8 @@ namespace Hobgoblin
             return true;
         }
 
+        internal bool HasHeld => Depth < held.Length && held[Depth] != null;
+
         /// <summary>Takes the exception of the call that has just returned on this thread.</summary>
         internal Exception Take()
         {
@@ -157,9 +165,13 @@ namespace Hobgoblin
 
         internal void Rethrow()
         {
-            if (!IsSet) return;
-            var exception = Interlocked.Exchange(ref first, null);
+            var exception = Take();
             if (exception != null) Callbacks.Throw(exception);
+        }
+
+        internal Exception Take()
+        {
+            return IsSet ? Interlocked.Exchange(ref first, null) : null;
         }
     }
 
@@ -184,7 +196,6 @@ namespace Hobgoblin
         /// <summary>A `release` for the data of Keep.</summary>
         internal static readonly IntPtr ReleasePointer = Pointer(ReleaseCallback);
 
-        /// <summary>Data that the library holds now; for tests.</summary>
         internal static int UserDataCount => Volatile.Read(ref userDataCount);
 
         /// <summary>Whether this thread runs a background task.</summary>
@@ -274,6 +285,9 @@ namespace Hobgoblin
                 return null;
             }
         }
+
+        /// <summary>Whether a callback threw inside the native call that has just returned.</summary>
+        internal static bool HasHeld => HeldCount != 0 && CallbackThread.Existing != null && CallbackThread.Existing.HasHeld;
 
         /// <summary>Throws the exception of a callback that ran inside the native call that has just returned.</summary>
         internal static void Rethrow()
