@@ -360,18 +360,81 @@ fn changed_layer_is_noticed() {
 #[test]
 fn library_without_a_function_does_not_link() {
     let Some((layer, program)) = assemblies("unlinked", &csharp::sources(csharp_native::FOLDER)) else { return };
-    let document = Document::read();
-    let folder = output().join("bindings/unlinked");
-    let mut source = String::new();
-    for one in document.functions.iter().filter(|one| one.name != "hob_goblin_update") {
-        let _ = writeln!(source, "void {0}(void); void {0}(void) {{}}", one.name);
-    }
-    let library = folder.join("libhobgoblin.so");
-    fs::write(folder.join("stub.c"), source).expect("the target directory can be written");
-    let mut compile = Command::new("cc");
-    run(compile.current_dir(&folder).args(["-shared", "-fPIC", "stub.c", "-o"]).arg(&library));
+    let library = fake_library("unlinked", (0, 1, 0), 1, &["hob_goblin_update"]);
     let output = Runtime::Mono.command(&program, &library).arg(&layer).arg("--link").output().expect("it can be run");
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && printed.lines().count() == 1, "{printed}");
     assert!(printed.starts_with("hob_goblin_update: EntryPointNotFoundException"), "{printed}");
+}
+
+/// A library of another version, without some functions. All but those of the version end the process.
+fn fake_library(name: &str, version: (u32, u32, u32), abi: u32, without: &[&str]) -> PathBuf {
+    let folder = output().join("bindings").join(name);
+    let number = version.0 << 22 | version.1 << 12 | version.2;
+    let mut source = String::from("#include <stdio.h>\n#include <stdlib.h>\n\n");
+    for one in Document::read().functions.iter().filter(|one| !without.contains(&one.name.as_str())) {
+        let _ = match one.name.as_str() {
+            "hob_version" => writeln!(source, "unsigned hob_version(void) {{ return {number}; }}"),
+            "hob_abi_version" => writeln!(source, "unsigned hob_abi_version(void) {{ return {abi}; }}"),
+            name => writeln!(source, "void {name}(void) {{ fputs(\"{name} was called\\n\", stderr); abort(); }}"),
+        };
+    }
+    let library = folder.join("libhobgoblin.so");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    fs::write(folder.join("stub.c"), source).expect("the target directory can be written");
+    let mut compile = Command::new("cc");
+    run(compile.current_dir(&folder).args(["-shared", "-fPIC", "stub.c", "-o"]).arg(&library));
+    library
+}
+
+/// Compiles the classes, and the program that uses a wrong library.
+fn stale_program(name: &str) -> Option<PathBuf> {
+    if !csharp::is_available() {
+        return None;
+    }
+    let folder = output().join("bindings").join(name);
+    let (classes, program) = (folder.join("Hobgoblin.dll"), folder.join("Stale.exe"));
+    csharp::compile(&csharp::classes(), &classes, &[]);
+    let reference = format!("-r:{}", classes.display());
+    csharp::compile(&[PathBuf::from("tests/csharp/Stale.cs")], &program, &[&reference]);
+    Some(program)
+}
+
+/// The first line that the program prints.
+fn complaint(runtime: &Runtime, program: &Path, library: &Path) -> String {
+    let output = run(runtime.command(program, library).arg("one"));
+    String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn stale_library_is_refused_with_both_versions() {
+    let Some(program) = stale_program("stale") else { return };
+    let document = Document::read();
+    let (own, abi) = (&document.version.text, document.abi_version);
+    let runtimes = std::iter::once(Runtime::Mono).chain(Runtime::coreclr());
+    for runtime in runtimes {
+        let other_abi = complaint(&runtime, &program, &fake_library("stale-abi", (9, 8, 7), abi + 1, &[]));
+        let older = complaint(&runtime, &program, &fake_library("stale-older", (0, 0, 9), abi, &[]));
+        for (line, version, abi) in [(&other_abi, "9.8.7", abi + 1), (&older, "0.0.9", abi)] {
+            assert!(line.starts_with("HobgoblinVersionException: "), "{line}");
+            assert!(line.contains(&format!("version {version} with ABI {abi}")), "the library's version: {line}");
+            assert!(line.contains(&format!("version {own} with ABI {}", document.abi_version)), "the own: {line}");
+            assert!(line.contains("install"), "what to do: {line}");
+        }
+        let nameless = fake_library("stale-nameless", (0, 1, 0), abi, &["hob_abi_version"]);
+        let line = complaint(&runtime, &program, &nameless);
+        assert!(line.starts_with("HobgoblinVersionException: ") && line.contains("hob_abi_version"), "{line}");
+        assert!(line.contains(own.as_str()), "{line}");
+        let line = complaint(&runtime, &program, Path::new("/nowhere/libhobgoblin.so"));
+        assert!(line.starts_with("HobgoblinVersionException: ") && line.contains("was not found"), "{line}");
+        assert!(line.contains(own.as_str()), "{line}");
+    }
+}
+
+#[test]
+fn no_class_calls_a_stale_library_before_the_check() {
+    let Some(program) = stale_program("unchecked") else { return };
+    let library = fake_library("unchecked-library", (0, 0, 9), Document::read().abi_version, &[]);
+    let output = run(Runtime::Mono.command(&program, &library).arg("all"));
+    print!("{}", String::from_utf8_lossy(&output.stdout));
 }

@@ -26,6 +26,12 @@ pub fn sources(folder: &str) -> Vec<PathBuf> {
     found
 }
 
+/// The sources of the C# classes, without their tests.
+pub fn classes() -> Vec<PathBuf> {
+    let is_test = |path: &Path| path.starts_with("bindings/csharp/tests");
+    sources("bindings/csharp").into_iter().filter(|path| !is_test(path)).collect()
+}
+
 /// Compiles sources into an assembly, with warnings as errors. `arguments` are those of mcs.
 pub fn compile(sources: &[PathBuf], assembly: &Path, arguments: &[&str]) {
     let folder = assembly.parent().expect("a file is in a folder");
