@@ -419,7 +419,7 @@ fn stale_library_is_refused_with_both_versions() {
             assert!(line.starts_with("HobgoblinVersionException: "), "{line}");
             assert!(line.contains(&format!("version {version} with ABI {abi}")), "the library's version: {line}");
             assert!(line.contains(&format!("version {own} with ABI {}", document.abi_version)), "the own: {line}");
-            assert!(line.contains("install"), "what to do: {line}");
+            assert!(line.contains("install"), "the remedy: {line}");
         }
         let nameless = fake_library("stale-nameless", (0, 1, 0), abi, &["hob_abi_version"]);
         let line = complaint(&runtime, &program, &nameless);

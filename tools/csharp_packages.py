@@ -78,7 +78,7 @@ def filled(path):
 
 LICENSES = ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE"]
 
-# ---- Unity ------------------------------------------------------------------------------------------------------------
+# ---- Unity -----------------------------------------------------------------------------------------------------------
 
 
 def guid(path):
@@ -167,12 +167,13 @@ def make_unity(out, natives):
     return [package, archive]
 
 
-# ---- NuGet ------------------------------------------------------------------------------------------------------------
+# ---- NuGet -----------------------------------------------------------------------------------------------------------
 
 NUSPEC = "http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd"
 RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
 CONTENT_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 CORE = "http://schemas.openxmlformats.org/package/2006/metadata/core-properties"
+SUMMARY = "Keeps a frame inside its budget: quality settings, shader and pipeline caches, dataflow graphs."
 TAGS = "frame-budget quality shader-cache pipeline-cache native game"
 
 
@@ -244,8 +245,9 @@ def write_nupkg(out, name, description, dependency, files):
 
 def assembly():
     """Compiles the classes: the assembly and its documentation."""
-    attributes = {"AssemblyTitle": "Hobgoblin", "AssemblyVersion": f"{version()}.0", "AssemblyFileVersion": f"{version()}.0"}
-    attributes["AssemblyInformationalVersion"] = version()
+    number = f"{version()}.0"
+    attributes = {"AssemblyTitle": "Hobgoblin", "AssemblyVersion": number, "AssemblyFileVersion": number,
+                  "AssemblyInformationalVersion": version()}
     with tempfile.TemporaryDirectory() as folder:
         info, dll, xml = (Path(folder) / name for name in ("AssemblyInfo.cs", "Hobgoblin.dll", "Hobgoblin.xml"))
         lines = [f'[assembly: System.Reflection.{name}("{value}")]\n' for name, value in attributes.items()]
@@ -276,8 +278,7 @@ def native_files(name, natives):
 def make_nuget(out, natives, debug):
     dll, xml = assembly()
     managed = {"lib/netstandard2.0/Hobgoblin.dll": dll, "lib/netstandard2.0/Hobgoblin.xml": xml}
-    what = "Keeps a frame inside its budget: quality settings, shader and pipeline caches, dataflow graphs, vision over frames."
-    made = [write_nupkg(out, "Hobgoblin", what, "Hobgoblin.Native", managed)]
+    made = [write_nupkg(out, "Hobgoblin", SUMMARY, "Hobgoblin.Native", managed)]
     kinds = {"Hobgoblin.Native": (natives, "The native library of Hobgoblin.")}
     if debug:
         kinds["Hobgoblin.Native.Debug"] = (debug, "The native library of Hobgoblin, with assertions and symbols.")

@@ -82,7 +82,7 @@ impl Runtime {
 }
 
 /// A file that names the framework; a newer one of a machine with several serves as well.
-fn runtime_config() -> PathBuf {
+pub fn runtime_config() -> PathBuf {
     let path = output().join("hobgoblin.runtimeconfig.json");
     let text = r#"{"runtimeOptions": {"rollForward": "LatestMajor",
         "framework": {"name": "Microsoft.NETCore.App", "version": "3.1.0"}}}"#;

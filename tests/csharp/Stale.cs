@@ -65,13 +65,18 @@ static class Stale
             Exception inner = error.InnerException;
             while (inner is TypeInitializationException) inner = inner.InnerException;
             if (inner is HobgoblinVersionException) ++refused;
-            else if (inner is ArgumentException || inner is NullReferenceException || inner is ObjectDisposedException) ++checkedBefore;
+            else if (IsOfAnArgument(inner)) ++checkedBefore;
             else
             {
                 ++failures;
                 Console.WriteLine(name + ": " + inner.GetType().Name + ": " + inner.Message);
             }
         }
+    }
+
+    static bool IsOfAnArgument(Exception error)
+    {
+        return error is ArgumentException || error is NullReferenceException || error is FormatException;
     }
 
     static object Value(ParameterInfo parameter)
