@@ -4,7 +4,7 @@
 //! The C++ compiler compares the data with the headers. Reflection, on Mono and on CoreCLR, compares the compiled layer
 //! with the data.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -306,6 +306,15 @@ fn raw_layer_on_coreclr_matches_the_headers_and_the_library() {
     layer_matches(&runtime, "coreclr");
 }
 
+#[test]
+fn coreclr_compiles_every_method_of_the_classes() {
+    let Some(runtime) = Runtime::coreclr() else { return };
+    // mcs compiles against the classes of .NET Framework. With those of CoreCLR that is .NET Standard 2.0, nearly.
+    let Some((classes, program)) = assemblies("prepared", &csharp::classes()) else { return };
+    let output = run(runtime.command(&program, Path::new("/nowhere/libhobgoblin.so")).arg(classes).arg("--prepare"));
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+}
+
 /// Changes of the layer's text that must be noticed: the file, the text, the text instead, and what a line must say.
 const CHANGES: &[(&str, &str, &str, &str)] = &[
     ("base.cs", "HOB_ABI_VERSION = 1;", "HOB_ABI_VERSION = 2;", "constant HOB_ABI_VERSION"),
@@ -326,6 +335,21 @@ const CHANGES: &[(&str, &str, &str, &str)] = &[
     ("goblin.cs", "(hob_goblin* goblin, hob_decision* out_decision)", "(hob_goblin* goblin)", "hob_goblin_update"),
 ];
 
+/// Writes the layer with one change.
+fn changed(files: &BTreeMap<String, String>, name: &str, file: &str, from: &str, to: &str) -> Vec<PathBuf> {
+    // A change that the layer cannot have any more would test nothing.
+    assert!(files[file].contains(from), "{file} has no \"{from}\": change the list");
+    let folder = output().join("bindings").join(name);
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let write = |(name, text): (&String, &String)| {
+        let path = folder.join(name);
+        let text = if name == file { text.replacen(from, to, 1) } else { text.clone() };
+        fs::write(&path, text).expect("the target directory can be written");
+        path
+    };
+    files.iter().map(write).collect()
+}
+
 #[test]
 fn changed_layer_is_noticed() {
     if !csharp::is_available() {
@@ -333,21 +357,9 @@ fn changed_layer_is_noticed() {
     }
     let expected = expected(&Document::read());
     let files = csharp_native::generate(&Document::read());
-    let folder = output().join("bindings/changed");
-    fs::create_dir_all(&folder).expect("the target directory can be written");
     let mut noticed = 0;
     for (file, from, to, line) in CHANGES {
-        // A change that another version of the layer cannot have would test nothing.
-        assert!(files[*file].contains(from), "{file} has no \"{from}\": change the list");
-        let sources: Vec<PathBuf> = files
-            .iter()
-            .map(|(name, text)| {
-                let path = folder.join(name);
-                let text = if name == file { text.replacen(from, to, 1) } else { text.clone() };
-                fs::write(&path, text).expect("the target directory can be written");
-                path
-            })
-            .collect();
+        let sources = changed(&files, "changed", file, from, to);
         let Some((layer, program)) = assemblies("changed", &sources) else { return };
         let differences = differences(&expected, &described(&Runtime::Mono, &program, &layer));
         let is_noticed = differences.iter().any(|one| one.contains(line));
@@ -365,6 +377,118 @@ fn library_without_a_function_does_not_link() {
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && printed.lines().count() == 1, "{printed}");
     assert!(printed.starts_with("hob_goblin_update: EntryPointNotFoundException"), "{printed}");
+}
+
+/// A library whose functions note the bytes of their arguments, and that calls callbacks. The result is a pattern.
+fn echo_library(name: &str) -> PathBuf {
+    let document = Document::read();
+    let mut source = String::from(ECHO);
+    let result = |of: &Shape| match of.c.as_str() {
+        "void" => (String::new(), ""),
+        c => (format!("    {c} made;\n    fill(&made, sizeof made);\n"), "    return made;\n"),
+    };
+    for one in &document.functions {
+        let parameters: Vec<String> = one.parameters.iter().map(api_json::declaration).collect();
+        let _ = writeln!(source, "{} {}({}) {{", one.result.c, one.name, parameters.join(", "));
+        for parameter in &one.parameters {
+            let _ = writeln!(source, "    note(&{0}, sizeof {0});", parameter.name);
+        }
+        let (made, end) = result(&one.result);
+        let _ = writeln!(source, "{made}{end}}}");
+    }
+    source += "int echo_callback(const char *name, void *function, void *result) {\n";
+    for one in &document.callbacks {
+        let parameters: Vec<String> = one.parameters.iter().map(api_json::declaration).collect();
+        let _ = writeln!(source, "    if (strcmp(name, \"{}\") == 0) {{", one.name);
+        for (parameter, declared) in one.parameters.iter().zip(&parameters) {
+            let _ = writeln!(source, "        {declared};\n        fill(&{0}, sizeof {0});", parameter.name);
+            let _ = writeln!(source, "        note(&{0}, sizeof {0});", parameter.name);
+        }
+        let names: Vec<&str> = one.parameters.iter().map(|one| one.name.as_str()).collect();
+        let types = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
+        let call = format!("(({} (*)({types}))function)({})", one.result.c, names.join(", "));
+        let _ = match one.result.c.as_str() {
+            "void" => writeln!(source, "        {call};\n        return 0;\n    }}"),
+            c => writeln!(
+                source,
+                "        {c} made = {call};\n        memcpy(result, &made, sizeof made);\n        return sizeof made;\n    }}"
+            ),
+        };
+    }
+    source += "    return -1;\n}\n";
+    let folder = output().join("bindings").join(name);
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let (file, library) = (folder.join("echo.c"), folder.join("libhobgoblin.so"));
+    fs::write(&file, source).expect("the target directory can be written");
+    let mut compile = Command::new("cc");
+    compile.current_dir(root()).args(["-shared", "-fPIC", "-w", "-Iinclude"]).arg(file).arg("-o").arg(&library);
+    run(&mut compile);
+    library
+}
+
+const ECHO: &str = r"
+#include <hobgoblin/hobgoblin.h>
+#include <string.h>
+
+static unsigned char bytes[4096];
+static size_t used;
+
+static void note(const void *at, size_t size) {
+    memcpy(bytes + used, at, size);
+    used += size;
+}
+static void fill(void *at, size_t size) {
+    for (size_t index = 0; index < size; ++index) ((unsigned char *)at)[index] = (unsigned char)(0x21 + index * 7);
+}
+size_t echo_take(void *out) {
+    size_t size = used;
+    memcpy(out, bytes, size);
+    used = 0;
+    return size;
+}
+";
+
+#[test]
+fn arguments_and_results_cross_the_layer_unchanged() {
+    let Some((layer, _)) = assemblies("echo", &csharp::sources(csharp_native::FOLDER)) else { return };
+    let (program, library) = (layer.with_file_name("Echo.exe"), echo_library("echo"));
+    csharp::compile(&[PathBuf::from("tests/csharp/Echo.cs")], &program, &[]);
+    let document = Document::read();
+    let expected = format!("{} functions, {} callbacks", document.functions.len(), document.callbacks.len());
+    for runtime in std::iter::once(Runtime::Mono).chain(Runtime::coreclr()) {
+        let output = run(runtime.command(&program, &library).arg(&layer));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
+    }
+    // Signatures that C does not have.
+    let files = csharp_native::generate(&document);
+    for (file, from, to, complaint) in [
+        (
+            "executor.cs",
+            "hob_executor_pump(hob_executor* executor, ulong",
+            "hob_executor_pump(hob_executor* executor, uint",
+            "hob_executor_pump: arguments",
+        ),
+        (
+            "base.cs",
+            "delegate ulong hob_clock_hook_now_ns_fn(",
+            "delegate uint hob_clock_hook_now_ns_fn(",
+            "hob_clock_hook_now_ns_fn: its result",
+        ),
+        (
+            "base.cs",
+            "hob_log_level level, hob_str line",
+            "hob_log_level level, byte* line",
+            "hob_log_hook_write_fn: arguments",
+        ),
+        ("goblin.cs", "hob_lane lane, double burden", "hob_lane lane, float burden", "hob_goblin_measure: arguments"),
+    ] {
+        let Some((layer, _)) = assemblies("echo-changed", &changed(&files, "echo-changed", file, from, to)) else {
+            return;
+        };
+        let output = Runtime::Mono.command(&program, &library).arg(&layer).output().expect("it can be run");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(!output.status.success() && printed.contains(complaint), "\"{to}\" is not noticed: {printed}");
+    }
 }
 
 /// A library of another version, without some functions. All but those of the version end the process.

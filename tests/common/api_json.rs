@@ -429,7 +429,7 @@ impl Builder<'_> {
 }
 
 /// A parameter in C.
-fn declaration(one: &Argument) -> String {
+pub fn declaration(one: &Argument) -> String {
     let (c, name) = (&one.of.c, &one.name);
     match one.of.kind {
         Kind::Callback => c.replacen("(*)", &format!("(*{name})"), 1),

@@ -1,6 +1,7 @@
 // Prints the raw layer of an assembly as reflection and the marshaller see it, in the types of C. Each constant, enum,
 // value, struct, field, delegate and function has a line. `Describe.exe ASSEMBLY [--link]`: with --link, every function
 // is also looked up in the native library. tests/bindings.rs compares the lines with abi/hobgoblin-api.json.
+// `Describe.exe ASSEMBLY --prepare` instead compiles every method: one that uses what this runtime lacks fails.
 
 using System;
 using System.Collections.Generic;
@@ -24,6 +25,7 @@ static class Describe
     static int Main(string[] arguments)
     {
         Assembly assembly = Assembly.LoadFrom(arguments[0]);
+        if (arguments.Contains("--prepare")) return Prepare(assembly);
         bool link = arguments.Contains("--link");
         int missing = 0;
         foreach (Type type in assembly.GetTypes().Where(type => type.Namespace == Namespace && !type.IsNested))
@@ -48,6 +50,31 @@ static class Describe
             }
         }
         return missing == 0 ? 0 : 1;
+    }
+
+    static int Prepare(Assembly assembly)
+    {
+        const BindingFlags All = BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Static | BindingFlags.Instance | BindingFlags.DeclaredOnly;
+        int prepared = 0, failed = 0;
+        foreach (Type type in assembly.GetTypes().Where(type => !type.ContainsGenericParameters))
+        {
+            foreach (MethodBase method in type.GetMethods(All).Cast<MethodBase>().Concat(type.GetConstructors(All)))
+            {
+                if (method.IsAbstract || method.ContainsGenericParameters || method.GetMethodBody() == null) continue;
+                try
+                {
+                    RuntimeHelpers.PrepareMethod(method.MethodHandle);
+                    ++prepared;
+                }
+                catch (Exception error)
+                {
+                    Console.WriteLine(type + "." + method.Name + ": " + error.GetType().Name + ": " + error.Message);
+                    ++failed;
+                }
+            }
+        }
+        Console.WriteLine(prepared + " methods prepared");
+        return prepared > 100 && failed == 0 ? 0 : 1;
     }
 
     static void Enumeration(Type type)
