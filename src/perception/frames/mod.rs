@@ -278,6 +278,8 @@ impl FrameStore {
             self.tiles.first_seen.fill(0);
         }
         if std::mem::take(&mut self.is_plan_old) {
+            self.tiles.first_seen.copy_from_slice(&self.plan.gaps);
+            self.has_first_seen = self.plan.gaps.iter().any(|&word| word != 0);
             for region in &self.regions.list {
                 if region.place == Place::Inside && region.known_since == self.number {
                     self.tiles.see_first(&self.plan, region.rect);

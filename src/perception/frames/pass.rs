@@ -191,7 +191,7 @@ impl Strip<'_> {
             return;
         }
         let has_skips = skip[words.clone()].iter().any(|&word| word != 0);
-        if !has_skips && is_same_at_once(plan, &self.frame, &last, self.first * TILE_HEIGHT, line, &mut self.work) {
+        if !has_skips && is_same_line(plan, &self.frame, &last, self.first * TILE_HEIGHT, line, &mut self.work) {
             return;
         }
         let (dirty, skip) = (&mut dirty[words.clone()], &mut skip[words]);
@@ -257,20 +257,39 @@ impl Strip<'_> {
     }
 }
 
-/// Whether a row of tiles whose pixels are all watched is equal in two frames without gaps between rows. `false`: it may be.
-fn is_same_at_once(plan: &Plan, frame: &View<'_>, last: &View<'_>, top: usize, line: usize, work: &mut Work) -> bool {
+/// Whether the watched pixels of a row of tiles are equal in two frames: rows that are watched from end to end are compared
+/// at once. `false`: they may be. Then nothing is known.
+fn is_same_line(plan: &Plan, frame: &View<'_>, last: &View<'_>, top: usize, line: usize, work: &mut Work) -> bool {
     let Shape { format, width, height } = frame.shape();
-    let first = line * TILE_HEIGHT;
-    let count = TILE_HEIGHT.min(height as usize - first);
-    if format.has_chroma() || !plan.is_full(top + first, count, width) {
+    if format.has_chroma() {
         return false;
     }
-    let (first, count) = (first as u32, count as u32);
-    let rows = (frame.rows_without_gaps(first, count), last.rows_without_gaps(first, count));
-    let (Some(one), Some(other)) = rows else { return false };
-    let is_same = is_same_row(one, other, Significant::of(format));
-    work.compared_bytes += if is_same { one.len() as u64 } else { 0 };
-    is_same
+    let significant = Significant::of(format);
+    let end = ((line + 1) * TILE_HEIGHT).min(height as usize);
+    let (mut y, mut compared) = (line * TILE_HEIGHT, 0);
+    while y < end {
+        let full = (y..end).take_while(|&y| plan.is_full(top + y, width)).count();
+        let count = full.max(1);
+        let rows = (frame.rows_without_gaps(y as u32, count as u32), last.rows_without_gaps(y as u32, count as u32));
+        let is_same = match rows {
+            (Some(one), Some(other)) if full > 0 => {
+                compared += one.len();
+                is_same_row(one, other, significant)
+            }
+            _ if full > 1 => return false,
+            _ => {
+                let (spans, layout) = (plan.spans(top + y), Layout::of(format));
+                compared += spans.iter().map(|&span| layout.bytes(span).len()).sum::<usize>();
+                is_same_in(frame.row(y as u32), last.row(y as u32), spans, layout, significant)
+            }
+        };
+        if !is_same {
+            return false;
+        }
+        y += count;
+    }
+    work.compared_bytes += compared as u64;
+    true
 }
 
 /// The rows of pixels of a row of tiles.

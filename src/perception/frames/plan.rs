@@ -1,4 +1,5 @@
-//! The pixels to compare: for each row the spans that a region watches. A pixel of many regions is in one span.
+//! The pixels to compare: for each row the spans that a region watches. A pixel of many regions is in one span. Small gaps
+//! between regions are watched, too.
 
 use super::bits;
 use super::grid::{Grid, TILE_HEIGHT, TILE_WIDTH};
@@ -6,7 +7,14 @@ use crate::base::{Result, sort_slowly, try_collect, try_filled, try_push};
 use crate::perception::image::{Rect, Shape};
 use crate::perception::pixels::Span;
 
-/// The union of all watched regions.
+/// Gaps of up to so many columns are watched. A span costs as much as 100 columns, and a gap of one cache line is read
+/// anyway.
+const MAX_GAP: u32 = 16;
+/// A row is watched from end to end if its gaps take up to the width divided by this. Rows of tiles that are watched from
+/// end to end are compared at once.
+const FULL_ROW_SHARE: u32 = 16;
+
+/// The union of all watched regions, and the small gaps between them.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// By row: where its spans are. Rows that no region's edge separates share theirs.
@@ -14,6 +22,8 @@ pub(super) struct Plan {
     spans: Vec<Span>,
     /// Tiles that have a watched pixel.
     pub(super) watched: Vec<u64>,
+    /// Tiles that have a watched pixel of no region.
+    pub(super) gaps: Vec<u64>,
     /// Pixels in all spans.
     pub(super) pixels: u64,
 }
@@ -25,6 +35,7 @@ impl Plan {
         let mut plan = Self {
             rows: try_filled((0, 0), shape.height as usize)?,
             watched: try_filled(0, grid.words * grid.rows)?,
+            gaps: try_filled(0, grid.words * grid.rows)?,
             ..Self::default()
         };
         // Edges between rows: only rows that begin or end a region can differ from the row above.
@@ -35,30 +46,36 @@ impl Plan {
             is_edge[rect.bottom() as usize] = true;
         }
         sort_slowly(&mut by_left, |one, other| one.x.cmp(&other.x));
-        let mut current = (0, 0);
+        let (mut current, mut of_regions) = ((0, 0), Vec::new());
         for y in 0..shape.height {
             if is_edge[y as usize] {
-                current = plan.append_spans(&by_left, y)?;
+                unite(&by_left, y, &mut of_regions)?;
+                current = plan.append_spans(&of_regions, shape.width)?;
             }
             plan.rows[y as usize] = current;
+            let words = grid.row(y as usize / TILE_HEIGHT);
             for span in &plan.spans[current.0 as usize..current.1 as usize] {
                 plan.pixels += u64::from(span.right - span.left);
-                let tiles = span.left as usize / TILE_WIDTH..(span.right as usize).div_ceil(TILE_WIDTH);
-                let row = &mut plan.watched[grid.row(y as usize / TILE_HEIGHT)];
-                tiles.for_each(|tile| bits::set(row, tile));
+                touch(&mut plan.watched[words.clone()], *span);
             }
+            let spans = &plan.spans[current.0 as usize..current.1 as usize];
+            each_gap(spans, &of_regions, |gap| touch(&mut plan.gaps[words.clone()], gap));
         }
         Ok(plan)
     }
 
-    /// Append the spans of a row. Returns where they are.
-    fn append_spans(&mut self, by_left: &[Rect], y: u32) -> Result<(u32, u32)> {
+    /// Append the spans of a row with these spans of regions. Returns where they are.
+    fn append_spans(&mut self, of_regions: &[Span], width: u32) -> Result<(u32, u32)> {
         let start = self.spans.len();
-        for rect in by_left.iter().filter(|rect| rect.y <= y && u64::from(y) < rect.bottom()) {
-            let right = rect.x + rect.width;
+        let watched: u32 = of_regions.iter().map(|span| span.right - span.left).sum();
+        if watched > 0 && width - watched <= width / FULL_ROW_SHARE {
+            try_push(&mut self.spans, Span { left: 0, right: width })?;
+            return Ok((start as u32, self.spans.len() as u32));
+        }
+        for &span in of_regions {
             match self.spans[start..].last_mut() {
-                Some(last) if rect.x <= last.right => last.right = last.right.max(right),
-                _ => try_push(&mut self.spans, Span { left: rect.x, right })?,
+                Some(last) if span.left - last.right <= MAX_GAP => last.right = span.right,
+                _ => try_push(&mut self.spans, span)?,
             }
         }
         Ok((start as u32, self.spans.len() as u32))
@@ -71,11 +88,10 @@ impl Plan {
         &self.spans[start as usize..end as usize]
     }
 
-    /// Whether some rows are watched from the first column to the last.
+    /// Whether a row is watched from the first column to the last.
     #[inline]
-    pub(super) fn is_full(&self, first: usize, count: usize, width: u32) -> bool {
-        let is_full = |y| matches!(*self.spans(y), [Span { left: 0, right }] if right == width);
-        (first..first + count).all(is_full)
+    pub(super) fn is_full(&self, y: usize, width: u32) -> bool {
+        matches!(*self.spans(y), [Span { left: 0, right }] if right == width)
     }
 
     /// Whether all pixels of a rectangle inside the shape are watched.
@@ -88,6 +104,41 @@ impl Plan {
     pub(super) fn memory_used(&self) -> usize {
         self.rows.capacity() * size_of::<(u32, u32)>()
             + self.spans.capacity() * size_of::<Span>()
-            + self.watched.capacity() * size_of::<u64>()
+            + (self.watched.capacity() + self.gaps.capacity()) * size_of::<u64>()
+    }
+}
+
+/// The union of the rectangles in a row.
+fn unite(by_left: &[Rect], y: u32, row: &mut Vec<Span>) -> Result<()> {
+    row.clear();
+    for rect in by_left.iter().filter(|rect| rect.y <= y && u64::from(y) < rect.bottom()) {
+        let right = rect.x + rect.width;
+        match row.last_mut() {
+            Some(last) if rect.x <= last.right => last.right = last.right.max(right),
+            _ => try_push(row, Span { left: rect.x, right })?,
+        }
+    }
+    Ok(())
+}
+
+/// Mark the tiles that a span touches.
+fn touch(row: &mut [u64], span: Span) {
+    let tiles = span.left as usize / TILE_WIDTH..(span.right as usize).div_ceil(TILE_WIDTH);
+    tiles.for_each(|tile| bits::set(row, tile));
+}
+
+/// Call back for the columns of `spans` that are in no span of `of_regions`. All of those are inside `spans`.
+fn each_gap(spans: &[Span], of_regions: &[Span], mut each: impl FnMut(Span)) {
+    let mut regions = of_regions.iter().peekable();
+    for &Span { mut left, right } in spans {
+        while let Some(region) = regions.next_if(|region| region.right <= right) {
+            if left < region.left {
+                each(Span { left, right: region.left });
+            }
+            left = region.right;
+        }
+        if left < right {
+            each(Span { left, right });
+        }
     }
 }

@@ -61,7 +61,7 @@ fn slow_drift_changes_a_tolerant_region_once_it_leaves_the_tolerance() {
 fn a_static_frame_is_compared_once_and_not_copied() {
     let canvas = noise(SHAPE);
     let mut store = store(3);
-    for x in 0..100 {
+    for x in 0..80 {
         store.watch(Rect::new(x, 0, 100, 100)).unwrap();
     }
     (0..5).for_each(|_| begin(&mut store, &canvas));
@@ -69,8 +69,8 @@ fn a_static_frame_is_compared_once_and_not_copied() {
     begin(&mut store, &canvas);
     let after = store.counters();
     assert_eq!(after.copied_bytes, before.copied_bytes);
-    assert_eq!(after.compared_bytes - before.compared_bytes, 199 * 100 * 4);
-    assert_eq!((after.same_regions, after.changed_regions), (100, 0));
+    assert_eq!(after.compared_bytes - before.compared_bytes, 179 * 100 * 4);
+    assert_eq!((after.same_regions, after.changed_regions), (80, 0));
 }
 
 #[test]
