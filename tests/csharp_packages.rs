@@ -157,7 +157,7 @@ fn nuget_packages_run_on_mono_from_a_project_that_imports_their_targets() {
 }
 
 #[test]
-fn unity_scripts_end_the_library_before_a_reload() {
+fn unity_scripts_end_the_library_before_a_reload_and_the_sample_keeps_its_budget() {
     let Some(out) = packages() else { return };
     // `Packages` of a project, in which the editor runs.
     let project = output().join("csharp_unity");
@@ -177,6 +177,12 @@ fn unity_scripts_end_the_library_before_a_reload() {
     let plugin = package.join("Runtime/Plugins/Linux/x86_64/libhobgoblin.so");
     let output = run(csharp::mono(&program, &plugin).arg(&scripts).current_dir(&project));
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "ok");
+    let sample = package.join("Samples~/FrameBudget/FrameBudget.cs");
+    let scene = build.join("UnitySample.exe");
+    // Unity sets serialised fields.
+    let arguments: Vec<&str> = references.iter().copied().chain(["-nowarn:649"]).collect();
+    csharp::compile(&[sample, PathBuf::from("tests/csharp/UnitySample.cs")], &scene, &arguments);
+    print!("{}", String::from_utf8_lossy(&run(&mut csharp::mono(&scene, &plugin)).stdout));
     // A player for iOS has the library inside.
     let player = build.join("ios/Hobgoblin.dll");
     csharp::compile(&sources("Runtime"), &player, &["-d:UNITY_IOS;ENABLE_IL2CPP"]);

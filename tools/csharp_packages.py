@@ -146,7 +146,8 @@ def unity_files(natives):
 
 def make_unity(out, natives):
     files, settings = unity_files(natives)
-    folders = {parent for path in files for parent in path.parents if parent != Path(".")}
+    # Unity does not import a folder whose name ends in ~, so it has no .meta file.
+    folders = {parent for path in files for parent in path.parents if parent.name and not parent.name.endswith("~")}
     metas = {path: settings.get(path) or meta(path, False) for path in files}
     metas |= {path: meta(path, True) for path in folders}
     files |= {path.with_name(path.name + ".meta"): text.encode() for path, text in metas.items()}

@@ -84,13 +84,15 @@ def unity(out, version):
     package = out / "unity/com.hobgoblin"
     paths = {path.relative_to(package) for path in package.rglob("*")}
     metas = {path for path in paths if path.suffix == ".meta"}
-    for path in paths - metas:
+    imported = {path for path in paths - metas if not path.name.endswith("~")}
+    for path in imported:
         check(path.with_name(path.name + ".meta") in metas, f"{path} has no .meta file")
-    check(len(metas) == len(paths - metas), "a .meta file belongs to nothing")
+    check(len(metas) == len(imported), "a .meta file belongs to nothing")
     guids = [re.search(r"^guid: ([0-9a-f]{32})$", (package / path).read_text(), re.MULTILINE)[1] for path in metas]
     check(len(guids) == len(set(guids)), "two assets have the same number")
     manifest = json.loads((package / "package.json").read_text())
     check(manifest["name"] == "com.hobgoblin" and manifest["version"] == version, f"the manifest is {manifest}")
+    check(all(any((package / sample["path"]).glob("*.cs")) for sample in manifest["samples"]), "a sample has no script")
     assemblies = {}
     for path in (path for path in paths if path.suffix == ".asmdef"):
         assembly = json.loads((package / path).read_text())
