@@ -184,6 +184,18 @@ namespace Hobgoblin
 
         public override bool IsInvalid => handle == IntPtr.Zero;
 
+        /// <summary>Whether Dispose was called. IsClosed becomes true only when the last running call has returned.</summary>
+        internal bool IsDisposed => isDisposed;
+
+        volatile bool isDisposed;
+
+        protected override void Dispose(bool isDisposing)
+        {
+            // A SafeHandle accepts new calls as long as one is running, so that threads could use it for ever.
+            isDisposed = true;
+            base.Dispose(isDisposing);
+        }
+
         /// <summary>Calls the hob_x_destroy of the handle. May run on the finalizer's thread.</summary>
         internal abstract void Destroy(IntPtr native);
 
@@ -243,6 +255,7 @@ namespace Hobgoblin
             native = IntPtr.Zero;
             if (owner == null) return use;
             var isHeld = false;
+            if (owner.IsDisposed) throw new ObjectDisposedException(owner.GetType().Name);
             owner.DangerousAddRef(ref isHeld);
             use.owner = owner;
             native = owner.DangerousGetHandle();

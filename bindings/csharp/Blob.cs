@@ -12,6 +12,7 @@ namespace Hobgoblin
     {
         // Of the struct and IsBanned. Reads through Data are the caller's to keep apart from Dispose and the next get.
         internal readonly object Gate = new object();
+        bool isBanned;
 
         /// <summary>Makes a blob without a program.</summary>
         public Blob()
@@ -34,7 +35,14 @@ namespace Hobgoblin
         }
 
         /// <summary>Whether the last get found that the program is banned: build it from source, and do not put it.</summary>
-        public bool IsBanned { get; internal set; }
+        public bool IsBanned
+        {
+            get
+            {
+                using (Hold(out var raw)) return isBanned;
+            }
+            internal set => isBanned = value;
+        }
 
         /// <summary>The format of the put.</summary>
         public uint Format
