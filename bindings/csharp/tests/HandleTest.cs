@@ -23,6 +23,12 @@ static class HandleTest
         { "Balance", () => new Balance() },
         { "Executor", () => new Executor() },
         { "Executor with a pool", () => Executor.CreatePool(1) },
+        { "ProgramCache", MakeCache },
+        { "Blob", () => new Blob() },
+        { "ProgramManager", MakeManager },
+        { "PipelineLibrary", MakeLibrary },
+        { "Graph", MakeGraph },
+        { "Perception", MakePerception },
     };
 
     static HobHandle MakeGoblin()
@@ -31,6 +37,57 @@ static class HandleTest
         goblin.Add("a", new SettingCallbacks { SetChoice = (choice, decision) => { } }, new[] { new Option(0), new Option(1) });
         goblin.Update();
         return goblin;
+    }
+
+    static HobHandle MakeCache()
+    {
+        var cache = new ProgramCache();
+        cache.SetProblemCallback(sentence => { });
+        cache.Put(Fingerprint.OfText("a"), new CompiledProgram { Data = new byte[100] });
+        return cache;
+    }
+
+    sealed class NoDriver : ProgramCallbacks
+    {
+        public override uint Compile(IntPtr shader, ShaderStage stage, ByteView source) => 0;
+        public override uint Link(IntPtr program) => 0;
+        public override uint Load(IntPtr program, uint format, ByteView data, ByteView reflection) => 0;
+    }
+
+    static HobHandle MakeManager()
+    {
+        using (var cache = new ProgramCache())
+        {
+            var manager = new ProgramManager(cache, new NoDriver());
+            manager.Compile(manager.AddShader(ShaderStage.Vertex, IntPtr.Zero, "source"));
+            return manager;
+        }
+    }
+
+    static HobHandle MakeLibrary()
+    {
+        return new PipelineLibrary(new PipelineLibraryDesc
+        {
+            Project = "game", Format = "spirv", Compile = job => PipelineBuilt.Ready,
+        });
+    }
+
+    static HobHandle MakeGraph()
+    {
+        var graph = new Graph();
+        graph.AddObject(new NodeDesc { IsSink = true }, call => "an object");
+        graph.Evaluate();
+        return graph;
+    }
+
+    static HobHandle MakePerception()
+    {
+        var perception = new Perception();
+        var cognition = perception.AddObject(new CognitionDesc(), call => "an object");
+        var pipeline = perception.AddPipeline(new PerceptionPipelineDesc("a", new PerceptionStep(cognition)));
+        perception.BeginFrame(new byte[400], 10, 10);
+        perception.Query(pipeline);
+        return perception;
     }
 
     static HobHandle MakeProfile()
