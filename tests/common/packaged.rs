@@ -39,6 +39,22 @@ pub fn shared_library() -> PathBuf {
     prefix().join(format!("lib/libhobgoblin.so.{}", version()))
 }
 
+/// A release archive of the working tree, made by `tools/release.sh`, and its folder. Made once for all tests.
+pub fn archive() -> &'static Path {
+    static ARCHIVE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = output().join("packaged/archive");
+        make_archive(&folder);
+        let archive = format!("hobgoblin-{}-{}.tar.gz", version(), env!("HOB_TARGET"));
+        folder.join(archive)
+    });
+    &ARCHIVE
+}
+
+/// Makes a release archive of the working tree in a folder.
+pub fn make_archive(folder: &Path) {
+    run(script("tools/release.sh").arg("--allow-dirty").arg(folder));
+}
+
 pub const SONAME: &str = "libhobgoblin.so.0";
 
 /// A temporary folder outside of the repository. Its name has a space, like the folders of many users.
@@ -46,8 +62,17 @@ pub struct Outside(PathBuf);
 
 impl Outside {
     pub fn new() -> Self {
+        Self::with_prefix("hob goblin ")
+    }
+
+    /// A folder without a space in its name, for shells that split what a program prints.
+    pub fn without_space() -> Self {
+        Self::with_prefix("hobgoblin-")
+    }
+
+    fn with_prefix(prefix: &str) -> Self {
         static LAST: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("hob goblin {} {}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
+        let name = format!("{prefix}{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap_or_else(|why| panic!("cannot create {}: {why}", folder.display()));
         Self(folder)
@@ -65,6 +90,34 @@ impl Outside {
         let to = self.0.join(name);
         run(Command::new("cp").arg("-a").arg(from).arg(&to));
         to
+    }
+
+    /// The unpacked release archive.
+    pub fn unpacked(&self) -> PathBuf {
+        let archive = archive();
+        run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&self.0));
+        let name = archive.file_name().expect("a file has a name").to_string_lossy().into_owned();
+        self.0.join(name.trim_end_matches(".tar.gz"))
+    }
+
+    /// A git repository with the files of the working tree in one commit.
+    pub fn repository(&self) -> PathBuf {
+        let folder = self.0.join("upstream");
+        let mut git = Command::new("git");
+        let list = run(git.args(["ls-files", "-co", "--exclude-standard", "-z"]).current_dir(root())).stdout;
+        for file in String::from_utf8(list).expect("names are UTF-8").split_terminator('\0') {
+            let (from, to) = (root().join(file), folder.join(file));
+            // Deleted files are still in the index.
+            if from.exists() {
+                fs::create_dir_all(to.parent().expect("a file is in a folder")).expect("the folder can be written");
+                fs::copy(from, to).expect("the folder can be written");
+            }
+        }
+        let identity = ["-c", "user.name=test", "-c", "user.email=test", "-c", "init.defaultBranch=main"];
+        for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-qm", "all"]] {
+            run(Command::new("git").current_dir(&folder).args(identity).args(arguments));
+        }
+        folder
     }
 
     pub fn path(&self) -> &Path {
