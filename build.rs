@@ -6,7 +6,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=HOB_VERSIONED_SONAME");
     // cargo-c names the library itself.
-    if env::var_os("CARGO_CFG_CARGO_C").is_some() {
+    if env::var_os("CARGO_FEATURE_CAPI").is_some() {
         return;
     }
     // A packaged library is named by the major version, and its file is found by symbolic links: docs/packaging.md.
