@@ -33,6 +33,7 @@ while (($#)); do
 done
 [ "$prefix" ] || fail "expected a PREFIX; see --help"
 case $prefix in /*) ;; *) prefix=$folder/$prefix ;; esac
+[ ! "$prefix" -ef . ] || fail "PREFIX is the folder of the sources, whose headers would be replaced: choose another one"
 command -v cargo >/dev/null || fail "cargo is not installed: get Rust from https://rustup.rs" 1
 build=${CARGO_TARGET_DIR:-target}/packaged
 case $build in /*) ;; *) build=$PWD/$build ;; esac
