@@ -20,7 +20,7 @@ static class CallbackTest
 
     static readonly Option[] Two = { new Option(0), new Option(1) };
 
-    /// <summary>Callbacks of which each collects garbage. `samples` counts those that may be taken.</summary>
+    /// <summary>Callbacks that collect garbage. `samples` counts those that may be taken.</summary>
     static SettingCallbacks Collecting(int[] samples)
     {
         return new SettingCallbacks

@@ -1,0 +1,200 @@
+//! Compiles the C# binding (`bindings/csharp`) with mcs and runs its tests on Mono, against the library of the harness.
+//!
+//! Each `bindings/csharp/tests/<Name>Test.cs` is a program; the other files of that folder are compiled into all of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use hobgoblin_tests::api::Api;
+use hobgoblin_tests::cpp::{harness_library, output, root, run};
+use hobgoblin_tests::csharp::{compile, is_available, mono, sources};
+
+const FOLDER: &str = "bindings/csharp";
+
+/// The sources of the assembly: all but the tests.
+fn binding() -> Vec<PathBuf> {
+    sources(FOLDER).into_iter().filter(|path| !path.starts_with(Path::new(FOLDER).join("tests"))).collect()
+}
+
+/// The idiomatic layer, by hand.
+fn idiomatic() -> Vec<PathBuf> {
+    binding().into_iter().filter(|path| !path.starts_with(Path::new(FOLDER).join("Native"))).collect()
+}
+
+fn folder() -> PathBuf {
+    output().join("csharp")
+}
+
+/// The assembly and the native library, built once. `None`: there is no compiler or no runtime.
+fn built() -> Option<&'static (PathBuf, PathBuf)> {
+    static BUILT: LazyLock<Option<(PathBuf, PathBuf)>> = LazyLock::new(|| {
+        if !is_available() {
+            return None;
+        }
+        let assembly = folder().join("Hobgoblin.dll");
+        compile(&binding(), &assembly, &[]);
+        Some((assembly, harness_library()))
+    });
+    BUILT.as_ref()
+}
+
+/// Compiles a program that uses the assembly.
+fn program(name: &str, sources: &[PathBuf]) -> Option<(PathBuf, &'static Path)> {
+    let (assembly, library) = built()?;
+    let program = folder().join(name).with_extension("exe");
+    compile(sources, &program, &[&format!("-r:{}", assembly.display()), "-r:System.Core.dll"]);
+    Some((program, library))
+}
+
+/// Compiles a test program.
+fn test_program(name: &str) -> Option<(PathBuf, &'static Path)> {
+    let tests = Path::new(FOLDER).join("tests");
+    let is_shared = |path: &PathBuf| path.starts_with(&tests) && !path.to_string_lossy().ends_with("Test.cs");
+    let mut files: Vec<PathBuf> = sources(FOLDER).into_iter().filter(is_shared).collect();
+    files.push(tests.join(name).with_extension("cs"));
+    program(name, &files)
+}
+
+/// Runs a command and prints its output.
+fn show(command: &mut Command) -> String {
+    let printed = String::from_utf8(run(command).stdout).expect("it prints UTF-8");
+    print!("{printed}");
+    printed
+}
+
+/// The names of all test programs.
+fn test_names() -> Vec<String> {
+    let names = sources(&format!("{FOLDER}/tests"));
+    let names = names.iter().filter_map(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with("Test")).collect()
+}
+
+#[test]
+fn every_test_program_passes_on_mono() {
+    for name in test_names().iter().filter(|name| *name != "ReloadTest") {
+        let Some((program, library)) = test_program(name) else { return };
+        println!("{name}");
+        show(&mut mono(&program, library));
+    }
+}
+
+/// Domains with live goblins, recordings, pools and threads are unloaded. HOB_RELOADS sets another number.
+#[test]
+fn reloads_of_a_domain_neither_crash_nor_leak() {
+    let Some((program, library)) = test_program("ReloadTest") else { return };
+    show(&mut mono(&program, library));
+}
+
+/// Runs the first steps with a native library of another version.
+fn message_with(library: &str, source: &str) -> Option<String> {
+    let path = folder().join("Start.cs");
+    let text = "static class Start { static int Main() { try { new Hobgoblin.GoblinDesc(); return 2; } \
+        catch (Hobgoblin.HobgoblinVersionException stale) { System.Console.Write(stale.Message); return 0; } } }";
+    fs::create_dir_all(folder()).and_then(|()| fs::write(&path, text)).expect("the target directory can be written");
+    let (program, _) = program("Start", &[path])?;
+    let here = folder().join(library);
+    fs::create_dir_all(&here).expect("the target directory can be written");
+    let native = here.join("libhobgoblin.so");
+    if source.is_empty() {
+        let _ = fs::remove_file(&native);
+    } else {
+        let c = here.join("stale.c");
+        fs::write(&c, source).expect("the target directory can be written");
+        run(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&native).arg(&c));
+    }
+    let mut command = mono(&program, &native);
+    Some(show(&mut command))
+}
+
+#[test]
+fn a_stale_or_missing_library_is_an_error_that_names_both_versions() {
+    let version = env!("CARGO_PKG_VERSION");
+    let functions = |version: u32, abi: u32| {
+        format!("unsigned hob_version(void) {{ return {version}; }} unsigned hob_abi_version(void) {{ return {abi}; }}")
+    };
+    let Some(older) = message_with("older", &functions(0, 1)) else { return };
+    assert!(older.contains("version 0.0.0 with ABI 1") && older.contains(&format!("version {version}")), "{older}");
+    let other = message_with("other", &functions((3 << 22) | (4 << 12) | 5, 9)).expect("it is available");
+    assert!(other.contains("version 3.4.5 with ABI 9") && other.contains(&format!("version {version}")), "{other}");
+    let newer = message_with("newer", &functions(1 << 22, 1)).expect("it is available");
+    assert!(newer.contains("version 1.0.0 and lacks a function") && newer.contains("hob_goblin_desc_init"), "{newer}");
+    let foreign = message_with("foreign", "int x;").expect("it is available");
+    assert!(foreign.contains("lacks a function") && foreign.contains(version), "{foreign}");
+    let missing = message_with("missing", "").expect("it is available");
+    assert!(missing.contains("was not found") && missing.contains(version), "{missing}");
+}
+
+#[test]
+fn first_program_of_the_page_prints_the_choice() {
+    let page = fs::read_to_string(root().join("docs/csharp.md")).expect("the page is there");
+    let source = page.split_once("```csharp\n").expect("the page has a program").1.split_once("```").expect("it ends").0;
+    assert!(source.lines().count() <= 30, "the first program has {} lines", source.lines().count());
+    let path = folder().join("Program.cs");
+    fs::create_dir_all(folder()).and_then(|()| fs::write(&path, source)).expect("the target directory can be written");
+    let Some((program, library)) = program("Program", &[path]) else { return };
+    assert_eq!(show(&mut mono(&program, library)), "shadows: 3\n");
+}
+
+#[test]
+fn frame_loop_example_keeps_the_budget_and_profits_from_its_profile() {
+    let source = PathBuf::from("examples/frame_loop.cs");
+    let text = fs::read_to_string(root().join(&source)).expect("the example is there");
+    assert!(text.lines().count() <= 200, "the example has {} lines", text.lines().count());
+    let readme = fs::read_to_string(root().join("examples/README.md")).expect("the list is there");
+    assert!(readme.contains("| [frame_loop.cs](frame_loop.cs) |"), "examples/README.md does not list the example");
+    let Some((program, library)) = program("frame_loop", &[source]) else { return };
+    let profile = folder().join("frame_loop.json");
+    let _ = fs::remove_file(&profile);
+    let ran: Vec<String> = (0..2).map(|_| show(mono(&program, library).arg(&profile))).collect();
+    let late_at_end = |printed: &str| -> u32 {
+        let before = printed.split_once(" of them in the last 200").expect("it prints the late frames").0;
+        before.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number")
+    };
+    assert!(ran[0].contains("no profile yet") && ran[1].contains("loaded the profile"), "{ran:?}");
+    assert!(ran.iter().all(|printed| late_at_end(printed) <= 4), "{ran:?}");
+}
+
+/// Functions that no C# code calls, with the reason.
+const UNUSED: [(&str, &str); 2] = [
+    ("hob_decision_init", "an answer of every frame: its struct_size is set without a call"),
+    ("hob_sample_init", "the library makes samples, not the host"),
+];
+
+/// Whether a source calls a function of the raw layer.
+fn calls(text: &str, function: &str) -> bool {
+    text.contains(&format!("Native.{function}("))
+}
+
+#[test]
+fn every_c_function_is_called_by_the_idiomatic_layer() {
+    let text: String =
+        idiomatic().iter().map(|path| fs::read_to_string(root().join(path)).expect("a source can be read")).collect();
+    let files: Vec<String> = idiomatic()
+        .iter()
+        .map(|path| path.file_stem().expect("it has a name").to_string_lossy().to_lowercase())
+        .collect();
+    let has_layer = |header: &str| files.contains(&header.replace('_', ""));
+    let api = Api::read();
+    let unused: BTreeSet<&str> = api
+        .functions
+        .iter()
+        .filter(|function| has_layer(&function.place.header) && !calls(&text, &function.name))
+        .map(|function| function.name.as_str())
+        .collect();
+    let stated: BTreeSet<&str> = UNUSED.iter().map(|(name, _)| *name).collect();
+    assert_eq!(unused, stated, "left: not called; right: stated in UNUSED");
+}
+
+#[test]
+fn files_are_short_and_have_no_tabs() {
+    for path in idiomatic().iter().chain(&sources(&format!("{FOLDER}/tests"))) {
+        let text = fs::read_to_string(root().join(path)).expect("a source can be read");
+        assert!(text.lines().count() <= 600, "{} has more than 600 lines", path.display());
+        assert!(!text.contains('\t'), "{} has tabs", path.display());
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(longest <= 130, "{} has a line of {longest} characters", path.display());
+    }
+}
