@@ -36,9 +36,8 @@ namespace Hobgoblin
 
         public BalanceDesc()
         {
-            Hob.Ready();
-            fixed (hob_balance_desc* raw = &Raw)
-                Hob.Check(Native.hob_balance_desc_init(raw, (uint)sizeof(hob_balance_desc)));
+            fixed (void* raw = &Raw)
+                Hob.Init(raw, sizeof(hob_balance_desc), (desc, size) => Native.hob_balance_desc_init((hob_balance_desc*)desc, size));
         }
 
         /// <summary>Number of strategies: 1 to 64. Default 2.</summary>
@@ -94,7 +93,7 @@ namespace Hobgoblin
     /// <summary>
     /// Durations of strategies, and the next choice; see hob_balance. A call that chooses or measures must be the only one.
     /// </summary>
-    public sealed unsafe class Balance : HobHandle
+    public sealed unsafe class Balance : ExclusiveHandle
     {
         public Balance(BalanceDesc desc = null)
         {
@@ -123,9 +122,16 @@ namespace Hobgoblin
             Native.hob_balance_destroy((hob_balance*)native);
         }
 
-        Use Hold(out hob_balance* balance)
+        GatedUse Exclusive(out hob_balance* balance)
         {
-            var use = Hold(out IntPtr native);
+            var use = Exclusive(out IntPtr native);
+            balance = (hob_balance*)native;
+            return use;
+        }
+
+        GatedUse Shared(out hob_balance* balance)
+        {
+            var use = Shared(out IntPtr native);
             balance = (hob_balance*)native;
             return use;
         }
@@ -133,7 +139,7 @@ namespace Hobgoblin
         /// <summary>Chooses the strategy for the next piece of work.</summary>
         public uint Choose()
         {
-            using (Hold(out hob_balance* balance))
+            using (Exclusive(out hob_balance* balance))
             {
                 uint strategy;
                 Hob.Check(Native.hob_balance_choose(balance, &strategy));
@@ -144,20 +150,20 @@ namespace Hobgoblin
         /// <summary>Reports how long a piece of work took with a strategy.</summary>
         public void Measure(uint strategy, double durationNanoseconds)
         {
-            using (Hold(out hob_balance* balance))
+            using (Exclusive(out hob_balance* balance))
                 Hob.Check(Native.hob_balance_measure(balance, strategy, durationNanoseconds));
         }
 
         /// <summary>Forgets all durations, for a new scene.</summary>
         public void Restart()
         {
-            using (Hold(out hob_balance* balance)) Hob.Check(Native.hob_balance_restart(balance));
+            using (Exclusive(out hob_balance* balance)) Hob.Check(Native.hob_balance_restart(balance));
         }
 
         /// <summary>What is known of a strategy.</summary>
         public BalanceStatistics GetStatistics(uint strategy)
         {
-            using (Hold(out hob_balance* balance))
+            using (Shared(out hob_balance* balance))
             {
                 var statistics = new BalanceStatistics();
                 Hob.Check(Native.hob_balance_statistics_init(&statistics.Raw, (uint)sizeof(hob_balance_statistics)));
@@ -168,13 +174,13 @@ namespace Hobgoblin
 
         public uint StrategyCount
         {
-            get { using (Hold(out hob_balance* balance)) return Native.hob_balance_strategy_count(balance); }
+            get { using (Shared(out hob_balance* balance)) return Native.hob_balance_strategy_count(balance); }
         }
 
         /// <summary>The sentence of its last call that failed and would have changed it.</summary>
         public string LastError
         {
-            get { using (Hold(out hob_balance* balance)) return Text.From(Native.hob_balance_last_error(balance)); }
+            get { using (Shared(out hob_balance* balance)) return Text.From(Native.hob_balance_last_error(balance)); }
         }
 
         /// <summary>
@@ -187,7 +193,7 @@ namespace Hobgoblin
             var isStarted = false;
             try
             {
-                using (Hold(out hob_balance* balance))
+                using (Exclusive(out hob_balance* balance))
                 {
                     var result = Native.hob_balance_start_recording(
                         balance, Recording.WritePointer, userData, Callbacks.ReleasePointer);
@@ -204,7 +210,7 @@ namespace Hobgoblin
         /// <summary>Ends the recording.</summary>
         public void StopRecording()
         {
-            using (Hold(out hob_balance* balance)) Hob.Check(Native.hob_balance_stop_recording(balance));
+            using (Exclusive(out hob_balance* balance)) Hob.Check(Native.hob_balance_stop_recording(balance));
         }
 
         /// <summary>

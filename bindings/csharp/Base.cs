@@ -58,6 +58,9 @@ namespace Hobgoblin
         }
     }
 
+    /// <summary>Sets the defaults of a struct.</summary>
+    internal unsafe delegate hob_result InitCall(void* value, uint size);
+
     /// <summary>What belongs to the library as a whole: versions, shutdown, and failures that have no caller.</summary>
     public static unsafe partial class Hob
     {
@@ -93,6 +96,20 @@ namespace Hobgoblin
         internal static void Ready()
         {
             if (!isReady) CheckLibrary();
+        }
+
+        /// <summary>Sets the defaults of a desc: <paramref name="init"/> calls its hob_x_init.</summary>
+        internal static void Init(void* desc, int size, InitCall init)
+        {
+            Ready();
+            try
+            {
+                Check(init(desc, (uint)size));
+            }
+            catch (EntryPointNotFoundException cause)
+            {
+                throw Missing(cause);
+            }
         }
 
         static void CheckLibrary()

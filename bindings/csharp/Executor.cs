@@ -105,9 +105,8 @@ namespace Hobgoblin
 
         public ExecutorDesc()
         {
-            Hob.Ready();
-            fixed (hob_executor_desc* raw = &Raw)
-                Hob.Check(Native.hob_executor_desc_init(raw, (uint)sizeof(hob_executor_desc)));
+            fixed (void* raw = &Raw)
+                Hob.Init(raw, sizeof(hob_executor_desc), (desc, size) => Native.hob_executor_desc_init((hob_executor_desc*)desc, size));
         }
 
         /// <summary>Most threads in one loop, the caller included. 0: all that there are.</summary>

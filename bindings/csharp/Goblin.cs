@@ -46,7 +46,7 @@ namespace Hobgoblin
     /// Keeps a frame inside its budget; see hob_goblin. One thread at a time may call it, except for the choices, which any
     /// thread reads at any time. Dispose it: callbacks that refer to it keep it alive.
     /// </summary>
-    public sealed unsafe partial class Goblin : HobHandle
+    public sealed unsafe partial class Goblin : ExclusiveHandle
     {
         /// <summary>A decision id: the latest decision.</summary>
         public const ulong LatestDecision = Constants.HOB_DECISION_LATEST;
@@ -84,16 +84,30 @@ namespace Hobgoblin
             return use;
         }
 
+        GatedUse Exclusive(out hob_goblin* goblin)
+        {
+            var use = Exclusive(out IntPtr native);
+            goblin = (hob_goblin*)native;
+            return use;
+        }
+
+        GatedUse Shared(out hob_goblin* goblin)
+        {
+            var use = Shared(out IntPtr native);
+            goblin = (hob_goblin*)native;
+            return use;
+        }
+
         /// <summary>Bytes that it holds.</summary>
         public ulong MemoryUsed
         {
-            get { using (Hold(out hob_goblin* goblin)) return (ulong)Native.hob_goblin_memory_used(goblin); }
+            get { using (Shared(out hob_goblin* goblin)) return (ulong)Native.hob_goblin_memory_used(goblin); }
         }
 
         /// <summary>The sentence of its last call that failed and would have changed it.</summary>
         public string LastError
         {
-            get { using (Hold(out hob_goblin* goblin)) return Text.From(Native.hob_goblin_last_error(goblin)); }
+            get { using (Shared(out hob_goblin* goblin)) return Text.From(Native.hob_goblin_last_error(goblin)); }
         }
 
         // Every frame. None of these allocates managed memory; callbacks may.
@@ -102,21 +116,21 @@ namespace Hobgoblin
         public Decision Update()
         {
             var decision = EmptyDecision();
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_update(goblin, &decision.Raw));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_update(goblin, &decision.Raw));
             return decision;
         }
 
         /// <summary>The first half of Update: runs the measure callbacks and takes in the samples.</summary>
         public void CollectSamples()
         {
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_collect_samples(goblin));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_collect_samples(goblin));
         }
 
         /// <summary>The second half of Update: estimates, solves and publishes the choices.</summary>
         public Decision Decide()
         {
             var decision = EmptyDecision();
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_decide(goblin, &decision.Raw));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_decide(goblin, &decision.Raw));
             return decision;
         }
 
@@ -207,7 +221,7 @@ namespace Hobgoblin
         public bool TryMeasure(
             ulong decisionId, Setting setting, Lane lane, double burden, SampleQuality quality = SampleQuality.Ok)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 return Hob.CheckUnless(
                     Native.hob_goblin_measure(
                         goblin, decisionId, setting.Id, (hob_lane)lane, burden, (hob_sample_quality)quality),
@@ -223,7 +237,7 @@ namespace Hobgoblin
         /// <summary>Adds a total. False: the decision is not remembered.</summary>
         public bool TryMeasureTotal(ulong decisionId, Lane lane, double burden, SampleQuality quality = SampleQuality.Ok)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 return Hob.CheckUnless(
                     Native.hob_goblin_measure_total(
                         goblin, decisionId, (hob_lane)lane, burden, (hob_sample_quality)quality),
@@ -239,7 +253,7 @@ namespace Hobgoblin
         /// <summary>As ReportApplied. False: the decision is not remembered.</summary>
         public bool TryReportApplied(ulong decisionId, Setting setting, uint choice)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 return Hob.CheckUnless(
                     Native.hob_goblin_report_applied(goblin, decisionId, setting.Id, choice),
                     hob_result.HOB_RESULT_NOT_FOUND);
@@ -248,7 +262,7 @@ namespace Hobgoblin
         /// <summary>Sets how much work a setting has from the next decision on. Burdens are learned per unit of work.</summary>
         public void SetWork(Setting setting, double work)
         {
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_set_work(goblin, setting.Id, work));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_set_work(goblin, setting.Id, work));
         }
 
         // Parameters.
@@ -257,7 +271,7 @@ namespace Hobgoblin
         public GoblinDesc GetDesc()
         {
             var desc = new GoblinDesc();
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
             fixed (hob_goblin_desc* raw = &desc.Raw)
                 Hob.Check(Native.hob_goblin_get_desc(goblin, raw));
             return desc;
@@ -270,14 +284,14 @@ namespace Hobgoblin
             var raw = desc.Raw;
             var tuning = desc.Tuning == null ? new hob_goblin_tuning() : desc.Tuning.Raw;
             raw.tuning = desc.Tuning == null ? null : &tuning;
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_set_desc(goblin, &raw));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_set_desc(goblin, &raw));
         }
 
         /// <summary>The tuning in force.</summary>
         public GoblinTuning GetTuning()
         {
             var tuning = new GoblinTuning();
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
             fixed (hob_goblin_tuning* raw = &tuning.Raw)
                 Hob.Check(Native.hob_goblin_get_tuning(goblin, raw));
             return tuning;
@@ -287,7 +301,7 @@ namespace Hobgoblin
         public void SetTuning(GoblinTuning tuning)
         {
             var raw = tuning == null ? new hob_goblin_tuning() : tuning.Raw;
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_tuning(goblin, tuning == null ? null : &raw));
         }
 
@@ -296,47 +310,47 @@ namespace Hobgoblin
         /// <summary>Allows only the options from a floor to a ceiling. 0 alone allows all.</summary>
         public void SetRange(Setting setting, uint first, uint last = uint.MaxValue)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_range(goblin, setting.Id, first, last));
         }
 
         /// <summary>Allows only one option. SetRange(setting, 0) allows all again.</summary>
         public void Pin(Setting setting, uint option)
         {
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_pin(goblin, setting.Id, option));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_pin(goblin, setting.Id, option));
         }
 
         /// <summary>Takes a setting out of decisions, or back in.</summary>
         public void SetEnabled(Setting setting, bool isEnabled)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_enabled(goblin, setting.Id, isEnabled ? 1u : 0));
         }
 
         /// <summary>Sets the factor on the cost of changes. Below 1 while they are hard to notice.</summary>
         public void SetSwitchScale(double scale)
         {
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_set_switch_scale(goblin, scale));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_set_switch_scale(goblin, scale));
         }
 
         /// <summary>Sets the factor on the cost of one setting's changes, in addition to that of all.</summary>
         public void SetSwitchScale(Setting setting, double scale)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_setting_switch_scale(goblin, setting.Id, scale));
         }
 
         /// <summary>Allows more trials for some decisions; such frames may exceed each limit by that share of it.</summary>
         public void OpenTrialWindow(uint decisions, double share)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_open_trial_window(goblin, decisions, share));
         }
 
         /// <summary>Reports the thermal headroom of a lane's device, about once a second: 0 is cool, at 1 it throttles.</summary>
         public void SetThermalHeadroom(Lane lane, double headroom)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_thermal_headroom(goblin, (hob_lane)lane, headroom));
         }
 
@@ -352,7 +366,7 @@ namespace Hobgoblin
         /// <summary>Details of the latest decision. False: nothing was decided yet.</summary>
         public bool TryGetDecision(out DecisionDetails details)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
             {
                 var found = new DecisionDetails();
                 Hob.Check(Native.hob_decision_details_init(&found.Raw, (uint)sizeof(hob_decision_details)));
@@ -366,7 +380,7 @@ namespace Hobgoblin
         /// <summary>Why a setting has its choice.</summary>
         public Reason GetReason(Setting setting)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
             {
                 var reason = new Reason();
                 Hob.Check(Native.hob_reason_init(&reason.Raw, (uint)sizeof(hob_reason)));
@@ -380,7 +394,7 @@ namespace Hobgoblin
         {
             const int enough = 256;
             var buffer = stackalloc byte[enough];
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_get_reason_text(goblin, setting.Id, buffer, (UIntPtr)enough, null));
             return Text.From(buffer);
         }
@@ -395,7 +409,7 @@ namespace Hobgoblin
         /// <summary>As GetEstimate. False: the lane has no limit, or the setting was removed.</summary>
         public bool TryGetEstimate(Setting setting, uint option, Lane lane, out Estimate estimate)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
             {
                 var found = Estimate.Empty();
                 var isFound = Hob.CheckUnless(
@@ -408,7 +422,7 @@ namespace Hobgoblin
 
         public GoblinStatistics GetStatistics()
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
             {
                 var statistics = new GoblinStatistics();
                 Hob.Check(Native.hob_goblin_statistics_init(&statistics.Raw, (uint)sizeof(hob_goblin_statistics)));
@@ -422,8 +436,8 @@ namespace Hobgoblin
         /// <summary>Uses the burdens of a past run, perhaps of another machine. The profile is copied.</summary>
         public void SetPastProfile(Profile profile)
         {
-            using (Use.Begin(profile, out var past))
-            using (Hold(out hob_goblin* goblin))
+            using (GatedUse.Shared(profile, out var past))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_past_profile(goblin, (hob_profile*)past));
         }
 
@@ -432,14 +446,14 @@ namespace Hobgoblin
         {
             var bytes = Encoding.UTF8.GetBytes(json);
             fixed (byte* data = bytes)
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_load_profile(goblin, data, (UIntPtr)(uint)bytes.Length));
         }
 
         /// <summary>The burdens as JSON: those of this run, otherwise scaled ones of the past profile.</summary>
         public string SaveProfile()
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
             {
                 var native = goblin;
                 return Encoding.UTF8.GetString(Buffers.ReadAll(

@@ -24,7 +24,7 @@ namespace Hobgoblin
         /// <summary>The index of any choice on an axis.</summary>
         public uint GetIndexOf(uint choice, uint axis)
         {
-            using (Use.Begin(Setting.Goblin, out var goblin))
+            using (GatedUse.Shared(Setting.Goblin, out var goblin))
                 return Native.hob_goblin_product_index((hob_goblin*)goblin, Setting.Id, choice, axis);
         }
 
@@ -32,7 +32,7 @@ namespace Hobgoblin
         public uint GetChoiceAt(params uint[] indices)
         {
             if (indices == null) throw new ArgumentNullException(nameof(indices));
-            using (Use.Begin(Setting.Goblin, out var goblin))
+            using (GatedUse.Shared(Setting.Goblin, out var goblin))
             fixed (uint* first = indices)
             {
                 uint choice;
@@ -53,7 +53,7 @@ namespace Hobgoblin
             if (values == null) throw new ArgumentNullException(nameof(values));
             using (var text = new Utf8(id))
             fixed (double* first = values)
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
                 Hob.Check(Native.hob_goblin_add_array(goblin, text.Str, first, (uint)values.Length, &setting));
@@ -67,7 +67,7 @@ namespace Hobgoblin
             if (values == null) throw new ArgumentNullException(nameof(values));
             using (var text = new Utf8(id))
             fixed (double* first = values)
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
                 Hob.Check(Native.hob_goblin_add_array_with_default(
@@ -96,7 +96,7 @@ namespace Hobgoblin
             {
                 using (var text = new Utf8(id))
                 fixed (Option* first = options)
-                using (Hold(out hob_goblin* goblin))
+                using (Exclusive(out hob_goblin* goblin))
                 {
                     var desc = new hob_setting_desc();
                     Hob.Check(Native.hob_setting_desc_init(&desc, (uint)sizeof(hob_setting_desc)));
@@ -132,7 +132,7 @@ namespace Hobgoblin
         public Setting AddBinary(string id, double value)
         {
             using (var text = new Utf8(id))
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
                 Hob.Check(Native.hob_goblin_add_binary(goblin, text.Str, value, &setting));
@@ -144,7 +144,7 @@ namespace Hobgoblin
         public Setting AddBinary(string id, double valueOff, double valueOn, bool isOnByDefault)
         {
             using (var text = new Utf8(id))
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
                 Hob.Check(Native.hob_goblin_add_binary_with_default(
@@ -157,7 +157,7 @@ namespace Hobgoblin
         public Setting AddFixedBurden(string id)
         {
             using (var text = new Utf8(id))
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
                 Hob.Check(Native.hob_goblin_add_fixed_burden(goblin, text.Str, &setting));
@@ -169,7 +169,7 @@ namespace Hobgoblin
         public Setting AddFixedBurden(string id, double value)
         {
             using (var text = new Utf8(id))
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
                 Hob.Check(Native.hob_goblin_add_fixed_burden_with_value(goblin, text.Str, value, &setting));
@@ -181,7 +181,7 @@ namespace Hobgoblin
         public Setting AddFixedIncentive(string id, double value)
         {
             using (var text = new Utf8(id))
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
                 Hob.Check(Native.hob_goblin_add_fixed_incentive(goblin, text.Str, value, &setting));
@@ -219,7 +219,7 @@ namespace Hobgoblin
                     views[n].works = (double*)pins[pinned - 1].AddrOfPinnedObject();
                 }
                 using (var text = new Utf8(id))
-                using (Hold(out hob_goblin* goblin))
+                using (Exclusive(out hob_goblin* goblin))
                 {
                     var desc = new hob_product_desc();
                     Hob.Check(Native.hob_product_desc_init(&desc, (uint)sizeof(hob_product_desc)));
@@ -244,7 +244,7 @@ namespace Hobgoblin
         /// <summary>Removes a setting. Its learned burdens stay, for a later setting of the same id.</summary>
         public void Remove(Setting setting)
         {
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_remove_setting(goblin, setting.Id));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_remove_setting(goblin, setting.Id));
         }
 
         /// <summary>Replaces the options of a setting. Another number of options drops its learned burdens.</summary>
@@ -252,7 +252,7 @@ namespace Hobgoblin
         {
             if (options == null) throw new ArgumentNullException(nameof(options));
             fixed (Option* first = options)
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_options(
                     goblin, setting.Id, (hob_option*)first, (UIntPtr)(uint)sizeof(Option), (uint)options.Length));
         }
@@ -260,14 +260,14 @@ namespace Hobgoblin
         /// <summary>Changes the value of one option.</summary>
         public void SetValue(Setting setting, uint option, double value)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_value(goblin, setting.Id, option, value));
         }
 
         /// <summary>Sets whether an option can be chosen now.</summary>
         public void SetReady(Setting setting, uint option, bool isReady)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_ready(goblin, setting.Id, option, isReady ? 1u : 0));
         }
     }

@@ -10,7 +10,7 @@ namespace Hobgoblin
         public uint AddStrategy(StrategyDesc desc)
         {
             if (desc == null) throw new ArgumentNullException(nameof(desc));
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             fixed (hob_strategy_desc* raw = &desc.Raw)
             {
                 uint strategy;
@@ -23,7 +23,7 @@ namespace Hobgoblin
         public void SetStrategy(uint strategy, StrategyDesc desc)
         {
             if (desc == null) throw new ArgumentNullException(nameof(desc));
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
             fixed (hob_strategy_desc* raw = &desc.Raw)
                 Hob.Check(Native.hob_goblin_set_strategy(goblin, strategy, raw));
         }
@@ -31,28 +31,28 @@ namespace Hobgoblin
         /// <summary>Sets the value of an option under a strategy other than 0.</summary>
         public void SetStrategyValue(uint strategy, Setting setting, uint option, double value)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_strategy_value(goblin, strategy, setting.Id, option, value));
         }
 
         /// <summary>Sets the factor on a setting's work under a strategy other than 0.</summary>
         public void SetStrategyWork(uint strategy, Setting setting, double factor)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_strategy_work(goblin, strategy, setting.Id, factor));
         }
 
         /// <summary>Sets a factor on an option's work under a strategy other than 0. The setting's factor also applies.</summary>
         public void SetStrategyWork(uint strategy, Setting setting, uint option, double factor)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_strategy_option_work(goblin, strategy, setting.Id, option, factor));
         }
 
         /// <summary>The net value of a strategy's best choices in the latest decision.</summary>
         public double GetStrategyNet(uint strategy)
         {
-            using (Hold(out hob_goblin* goblin))
+            using (Shared(out hob_goblin* goblin))
             {
                 double net;
                 Hob.Check(Native.hob_goblin_get_strategy_net(goblin, strategy, &net));
@@ -71,7 +71,7 @@ namespace Hobgoblin
             var isStarted = false;
             try
             {
-                using (Hold(out hob_goblin* goblin))
+                using (Exclusive(out hob_goblin* goblin))
                 {
                     var result = Native.hob_goblin_start_recording(
                         goblin, Recording.WritePointer, userData, Callbacks.ReleasePointer);
@@ -88,7 +88,7 @@ namespace Hobgoblin
         /// <summary>Ends the recording for good.</summary>
         public void StopRecording()
         {
-            using (Hold(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_stop_recording(goblin));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_stop_recording(goblin));
         }
 
         /// <summary>

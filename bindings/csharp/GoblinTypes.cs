@@ -81,9 +81,8 @@ namespace Hobgoblin
 
         public GoblinDesc()
         {
-            Hob.Ready();
-            fixed (hob_goblin_desc* raw = &Raw)
-                Hob.Check(Native.hob_goblin_desc_init(raw, (uint)sizeof(hob_goblin_desc)));
+            fixed (void* raw = &Raw)
+                Hob.Init(raw, sizeof(hob_goblin_desc), (desc, size) => Native.hob_goblin_desc_init((hob_goblin_desc*)desc, size));
         }
 
         /// <summary>The budget of a lane, above 0, in its unit. 0 or infinity: no limit.</summary>
@@ -124,9 +123,8 @@ namespace Hobgoblin
 
         public GoblinTuning()
         {
-            Hob.Ready();
-            fixed (hob_goblin_tuning* raw = &Raw)
-                Hob.Check(Native.hob_goblin_tuning_init(raw, (uint)sizeof(hob_goblin_tuning)));
+            fixed (void* raw = &Raw)
+                Hob.Init(raw, sizeof(hob_goblin_tuning), (desc, size) => Native.hob_goblin_tuning_init((hob_goblin_tuning*)desc, size));
         }
 
         /// <summary>How unknown options are tried. Default: Exploration.Bounded.</summary>
@@ -399,9 +397,8 @@ namespace Hobgoblin
 
         public StrategyDesc()
         {
-            Hob.Ready();
-            fixed (hob_strategy_desc* raw = &Raw)
-                Hob.Check(Native.hob_strategy_desc_init(raw, (uint)sizeof(hob_strategy_desc)));
+            fixed (void* raw = &Raw)
+                Hob.Init(raw, sizeof(hob_strategy_desc), (desc, size) => Native.hob_strategy_desc_init((hob_strategy_desc*)desc, size));
         }
 
         /// <summary>The budget of a lane, above 0, in its unit. 0 or infinity: no limit.</summary>

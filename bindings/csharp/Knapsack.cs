@@ -21,9 +21,8 @@ namespace Hobgoblin
 
         public KnapsackDesc()
         {
-            Hob.Ready();
-            fixed (hob_knapsack_desc* raw = &Raw)
-                Hob.Check(Native.hob_knapsack_desc_init(raw, (uint)sizeof(hob_knapsack_desc)));
+            fixed (void* raw = &Raw)
+                Hob.Init(raw, sizeof(hob_knapsack_desc), (desc, size) => Native.hob_knapsack_desc_init((hob_knapsack_desc*)desc, size));
         }
 
         /// <summary>Limit of the memory for settings and options, in bytes. Default: 1 GiB.</summary>
@@ -89,9 +88,8 @@ namespace Hobgoblin
 
         public KnapsackSolveDesc()
         {
-            Hob.Ready();
-            fixed (hob_knapsack_solve_desc* raw = &Raw)
-                Hob.Check(Native.hob_knapsack_solve_desc_init(raw, (uint)sizeof(hob_knapsack_solve_desc)));
+            fixed (void* raw = &Raw)
+                Hob.Init(raw, sizeof(hob_knapsack_solve_desc), (desc, size) => Native.hob_knapsack_solve_desc_init((hob_knapsack_solve_desc*)desc, size));
         }
 
         /// <summary>Upper limit of the total burden. 0 is a value. Default: infinity, no limit.</summary>
@@ -148,7 +146,7 @@ namespace Hobgoblin
     /// Settings, and the choices of the last solve; see hob_knapsack. Several threads may read it at once; a call that
     /// changes or solves it must be the only one.
     /// </summary>
-    public sealed unsafe class Knapsack : HobHandle
+    public sealed unsafe class Knapsack : ExclusiveHandle
     {
         /// <summary>The choice of a setting that has no options.</summary>
         public const ushort ChoiceNone = (ushort)Constants.HOB_KNAPSACK_CHOICE_NONE;
@@ -178,9 +176,16 @@ namespace Hobgoblin
             Native.hob_knapsack_destroy((hob_knapsack*)native);
         }
 
-        Use Hold(out hob_knapsack* knapsack)
+        GatedUse Exclusive(out hob_knapsack* knapsack)
         {
-            var use = Hold(out IntPtr native);
+            var use = Exclusive(out IntPtr native);
+            knapsack = (hob_knapsack*)native;
+            return use;
+        }
+
+        GatedUse Shared(out hob_knapsack* knapsack)
+        {
+            var use = Shared(out IntPtr native);
             knapsack = (hob_knapsack*)native;
             return use;
         }
@@ -188,7 +193,7 @@ namespace Hobgoblin
         /// <summary>Removes all settings. Memory, and the choices of the last solve, stay.</summary>
         public void Clear()
         {
-            using (Hold(out hob_knapsack* knapsack)) Hob.Check(Native.hob_knapsack_clear(knapsack));
+            using (Exclusive(out hob_knapsack* knapsack)) Hob.Check(Native.hob_knapsack_clear(knapsack));
         }
 
         /// <summary>Adds a setting and returns its index.</summary>
@@ -203,7 +208,7 @@ namespace Hobgoblin
         {
             Buffers.CheckRange(options, offset, count);
             fixed (KnapsackOption* first = options)
-            using (Hold(out hob_knapsack* knapsack))
+            using (Exclusive(out hob_knapsack* knapsack))
             {
                 uint index;
                 Hob.Check(Native.hob_knapsack_add_setting(
@@ -217,7 +222,7 @@ namespace Hobgoblin
         public KnapsackSolution Solve(KnapsackSolveDesc desc)
         {
             if (desc == null) throw new ArgumentNullException(nameof(desc));
-            using (Hold(out hob_knapsack* knapsack))
+            using (Exclusive(out hob_knapsack* knapsack))
             fixed (hob_knapsack_solve_desc* raw = &desc.Raw)
             {
                 var solution = EmptySolution();
@@ -240,7 +245,7 @@ namespace Hobgoblin
         /// </summary>
         public int CopyChoices(ushort[] choices)
         {
-            using (Hold(out hob_knapsack* knapsack))
+            using (Shared(out hob_knapsack* knapsack))
             fixed (ushort* first = choices)
             {
                 uint count;
@@ -265,7 +270,7 @@ namespace Hobgoblin
                     $"expected {resourceCount} weights for each of {values.Length} values, not {weights.Length} in total");
             fixed (double* value = values)
             fixed (KnapsackWeight* weight = weights)
-            using (Hold(out hob_knapsack* knapsack))
+            using (Exclusive(out hob_knapsack* knapsack))
             {
                 uint index;
                 Hob.Check(Native.hob_knapsack_add_setting_resources(
@@ -281,7 +286,7 @@ namespace Hobgoblin
             var raw = new hob_knapsack_solve_desc();
             if (desc != null) raw = desc.Raw;
             fixed (KnapsackResource* first = resources)
-            using (Hold(out hob_knapsack* knapsack))
+            using (Exclusive(out hob_knapsack* knapsack))
             {
                 var solution = EmptySolution();
                 Hob.Check(Native.hob_knapsack_solve_resources(
@@ -301,7 +306,7 @@ namespace Hobgoblin
         /// <summary>As GetResourceUsage. False: there is no such resource, or no such solve yet.</summary>
         public bool TryGetResourceUsage(uint resource, out KnapsackUsage usage)
         {
-            using (Hold(out hob_knapsack* knapsack))
+            using (Shared(out hob_knapsack* knapsack))
             {
                 var found = new KnapsackUsage();
                 Hob.Check(Native.hob_knapsack_usage_init(&found.Raw, (uint)sizeof(hob_knapsack_usage)));
@@ -316,25 +321,25 @@ namespace Hobgoblin
         /// <summary>Reserves memory: up to these counts, adding and solving allocate nothing.</summary>
         public void Reserve(uint settings, uint options)
         {
-            using (Hold(out hob_knapsack* knapsack))
+            using (Exclusive(out hob_knapsack* knapsack))
                 Hob.Check(Native.hob_knapsack_reserve(knapsack, settings, options));
         }
 
         public uint SettingCount
         {
-            get { using (Hold(out hob_knapsack* knapsack)) return Native.hob_knapsack_setting_count(knapsack); }
+            get { using (Shared(out hob_knapsack* knapsack)) return Native.hob_knapsack_setting_count(knapsack); }
         }
 
         /// <summary>Bytes that it holds.</summary>
         public ulong MemoryUsed
         {
-            get { using (Hold(out hob_knapsack* knapsack)) return (ulong)Native.hob_knapsack_memory_used(knapsack); }
+            get { using (Shared(out hob_knapsack* knapsack)) return (ulong)Native.hob_knapsack_memory_used(knapsack); }
         }
 
         /// <summary>The sentence of its last call that failed and would have changed it.</summary>
         public string LastError
         {
-            get { using (Hold(out hob_knapsack* knapsack)) return Text.From(Native.hob_knapsack_last_error(knapsack)); }
+            get { using (Shared(out hob_knapsack* knapsack)) return Text.From(Native.hob_knapsack_last_error(knapsack)); }
         }
 
         static KnapsackSolution EmptySolution()

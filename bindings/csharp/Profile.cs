@@ -62,7 +62,7 @@ namespace Hobgoblin
     /// Tasks and what their options cost; see hob_profile. Several threads may read it at once; a call that changes it must
     /// be the only one.
     /// </summary>
-    public sealed unsafe class Profile : HobHandle
+    public sealed unsafe class Profile : ExclusiveHandle
     {
         /// <summary>An empty profile. <paramref name="memoryLimit"/> is in bytes; 0: none.</summary>
         public Profile(ulong memoryLimit = 0)
@@ -88,9 +88,16 @@ namespace Hobgoblin
             Native.hob_profile_destroy((hob_profile*)native);
         }
 
-        Use Hold(out hob_profile* profile)
+        GatedUse Exclusive(out hob_profile* profile)
         {
-            var use = Hold(out IntPtr native);
+            var use = Exclusive(out IntPtr native);
+            profile = (hob_profile*)native;
+            return use;
+        }
+
+        GatedUse Shared(out hob_profile* profile)
+        {
+            var use = Shared(out IntPtr native);
             profile = (hob_profile*)native;
             return use;
         }
@@ -106,14 +113,14 @@ namespace Hobgoblin
         {
             if (json == null) throw new ArgumentNullException(nameof(json));
             fixed (byte* data = json)
-            using (Hold(out hob_profile* profile))
+            using (Exclusive(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_load(profile, data, (UIntPtr)(uint)json.Length));
         }
 
         /// <summary>The profile as JSON. Loading it restores every number exactly.</summary>
         public string Save()
         {
-            using (Hold(out hob_profile* profile))
+            using (Shared(out hob_profile* profile))
             {
                 var native = profile;
                 return Encoding.UTF8.GetString(Buffers.ReadAll(
@@ -125,7 +132,7 @@ namespace Hobgoblin
         public void LoadFile(string path)
         {
             using (var text = new Utf8(path))
-            using (Hold(out hob_profile* profile))
+            using (Exclusive(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_load_file(profile, text.Str));
         }
 
@@ -133,7 +140,7 @@ namespace Hobgoblin
         public void SaveFile(string path)
         {
             using (var text = new Utf8(path))
-            using (Hold(out hob_profile* profile))
+            using (Shared(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_save_file(profile, text.Str));
         }
 
@@ -143,7 +150,7 @@ namespace Hobgoblin
             if (options == null) throw new ArgumentNullException(nameof(options));
             using (var text = new Utf8(id))
             fixed (ProfileOption* first = options)
-            using (Hold(out hob_profile* profile))
+            using (Exclusive(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_set_task(
                     profile, text.Str, (hob_profile_option*)first, (UIntPtr)(uint)sizeof(ProfileOption),
                     (uint)options.Length));
@@ -153,7 +160,7 @@ namespace Hobgoblin
         public bool RemoveTask(string id)
         {
             using (var text = new Utf8(id))
-            using (Hold(out hob_profile* profile))
+            using (Exclusive(out hob_profile* profile))
                 return Hob.CheckUnless(
                     Native.hob_profile_remove_task(profile, text.Str), hob_result.HOB_RESULT_NOT_FOUND);
         }
@@ -161,32 +168,32 @@ namespace Hobgoblin
         /// <summary>Removes all tasks.</summary>
         public void Clear()
         {
-            using (Hold(out hob_profile* profile)) Hob.Check(Native.hob_profile_clear(profile));
+            using (Exclusive(out hob_profile* profile)) Hob.Check(Native.hob_profile_clear(profile));
         }
 
         /// <summary>Adds all tasks of another profile, and pools the samples of tasks that both have.</summary>
         public void Merge(Profile other)
         {
-            using (Use.Begin(other, out var source))
-            using (Hold(out hob_profile* profile))
+            using (GatedUse.Shared(other, out var source))
+            using (Exclusive(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_merge(profile, (hob_profile*)source));
         }
 
         /// <summary>Multiplies every burden, as for a machine that is slower by that factor.</summary>
         public void Scale(double factor)
         {
-            using (Hold(out hob_profile* profile)) Hob.Check(Native.hob_profile_scale(profile, factor));
+            using (Exclusive(out hob_profile* profile)) Hob.Check(Native.hob_profile_scale(profile, factor));
         }
 
         public uint TaskCount
         {
-            get { using (Hold(out hob_profile* profile)) return Native.hob_profile_task_count(profile); }
+            get { using (Shared(out hob_profile* profile)) return Native.hob_profile_task_count(profile); }
         }
 
         /// <summary>The id of a task, in order of id, and its number of options.</summary>
         public string GetTask(uint index, out uint optionCount)
         {
-            using (Hold(out hob_profile* profile))
+            using (Shared(out hob_profile* profile))
             {
                 hob_str id;
                 uint count;
@@ -207,7 +214,7 @@ namespace Hobgoblin
         public bool TryGetEstimate(string id, uint option, out Estimate estimate)
         {
             using (var text = new Utf8(id))
-            using (Hold(out hob_profile* profile))
+            using (Shared(out hob_profile* profile))
             {
                 var found = Estimate.Empty();
                 var isFound = Hob.CheckUnless(
@@ -221,13 +228,13 @@ namespace Hobgoblin
         /// <summary>Bytes that it holds.</summary>
         public ulong MemoryUsed
         {
-            get { using (Hold(out hob_profile* profile)) return (ulong)Native.hob_profile_memory_used(profile); }
+            get { using (Shared(out hob_profile* profile)) return (ulong)Native.hob_profile_memory_used(profile); }
         }
 
         /// <summary>The sentence of its last call that failed and would have changed it.</summary>
         public string LastError
         {
-            get { using (Hold(out hob_profile* profile)) return Text.From(Native.hob_profile_last_error(profile)); }
+            get { using (Shared(out hob_profile* profile)) return Text.From(Native.hob_profile_last_error(profile)); }
         }
     }
 }

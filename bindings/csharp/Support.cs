@@ -174,34 +174,50 @@ namespace Hobgoblin
 
     /// <summary>Keeps exclusive calls of a handle apart from all others.
     /// The library detects only a call that starts during an exclusive one. Here also an exclusive call that starts during
-    /// a shared one fails with Result.Busy.</summary>
+    /// a shared one fails with Result.Busy. A call inside a callback of an exclusive call, on its thread, passes: the library
+    /// knows which of these are allowed.</summary>
     internal struct CallGate
     {
         // Number of shared calls; -1 during an exclusive call.
         int calls;
+        // The thread of the exclusive call. 0: none.
+        int owner;
 
-        internal void EnterExclusive()
+        bool IsOwn => Volatile.Read(ref calls) < 0 && Volatile.Read(ref owner) == Thread.CurrentThread.ManagedThreadId;
+
+        /// <summary>Begins an exclusive call. False: it is inside another one of its thread, and must not leave.</summary>
+        internal bool EnterExclusive()
         {
-            if (!TryEnterExclusive()) throw Busy();
+            if (TryEnterExclusive()) return true;
+            if (IsOwn) return false;
+            throw Busy();
         }
 
         internal bool TryEnterExclusive()
         {
-            return Interlocked.CompareExchange(ref calls, -1, 0) == 0;
+            if (Interlocked.CompareExchange(ref calls, -1, 0) != 0) return false;
+            Volatile.Write(ref owner, Thread.CurrentThread.ManagedThreadId);
+            return true;
         }
 
-        internal void EnterShared()
+        /// <summary>Begins a shared call. False: it is inside an exclusive one of its thread, and must not leave.</summary>
+        internal bool EnterShared()
         {
             for (;;)
             {
                 var before = Volatile.Read(ref calls);
-                if (before < 0) throw Busy();
-                if (Interlocked.CompareExchange(ref calls, before + 1, before) == before) return;
+                if (before < 0)
+                {
+                    if (IsOwn) return false;
+                    throw Busy();
+                }
+                if (Interlocked.CompareExchange(ref calls, before + 1, before) == before) return true;
             }
         }
 
         internal void LeaveExclusive()
         {
+            Volatile.Write(ref owner, 0);
             Volatile.Write(ref calls, 0);
         }
 
@@ -220,7 +236,7 @@ namespace Hobgoblin
     /// <summary>A handle with exclusive calls.</summary>
     public abstract unsafe class ExclusiveHandle : HobHandle
     {
-        CallGate gate;
+        internal CallGate Gate;
 
         private protected ExclusiveHandle()
         {
@@ -229,57 +245,74 @@ namespace Hobgoblin
         /// <summary>Begins a call for which no other call may run: <c>using (Exclusive(out var native)) …</c></summary>
         private protected GatedUse Exclusive(out IntPtr native)
         {
-            var use = new GatedUse { Use = Hold(out native), Owner = this, IsExclusive = true };
+            var use = new GatedUse { Use = Hold(out native) };
+            var isEntered = false;
             try
             {
-                gate.EnterExclusive();
+                use.IsExclusive = Gate.EnterExclusive();
+                isEntered = true;
             }
-            catch
+            finally
             {
-                use.Use.Dispose();
-                throw;
+                if (!isEntered) use.Dispose();
             }
+            use.Owner = this;
             return use;
         }
 
         /// <summary>As Exclusive, but returns false if another call is running.</summary>
         private protected bool TryExclusive(out GatedUse use, out IntPtr native)
         {
-            use = new GatedUse { Use = Hold(out native), Owner = this, IsExclusive = true };
-            if (gate.TryEnterExclusive()) return true;
-            use.Use.Dispose();
+            use = new GatedUse { Use = Hold(out native) };
+            if (Gate.TryEnterExclusive())
+            {
+                use.Owner = this;
+                use.IsExclusive = true;
+                return true;
+            }
+            use.Dispose();
             return false;
         }
 
         /// <summary>Begins a call beside which other shared ones may run.</summary>
         private protected GatedUse Shared(out IntPtr native)
         {
-            var use = new GatedUse { Use = Hold(out native), Owner = this };
+            return GatedUse.Shared(this, out native);
+        }
+    }
+
+    /// <summary>The time of a call on an ExclusiveHandle.</summary>
+    internal struct GatedUse : IDisposable
+    {
+        internal Use Use;
+        internal ExclusiveHandle Owner;
+        internal bool IsExclusive;
+        bool isShared;
+
+        /// <summary>Begins a shared call. Null gives the native handle 0, which the library refuses with a sentence.</summary>
+        internal static GatedUse Shared(ExclusiveHandle owner, out IntPtr native)
+        {
+            var use = new GatedUse { Use = Use.Begin(owner, out native) };
+            if (owner == null) return use;
+            var isEntered = false;
             try
             {
-                gate.EnterShared();
+                use.isShared = owner.Gate.EnterShared();
+                isEntered = true;
             }
-            catch
+            finally
             {
-                use.Use.Dispose();
-                throw;
+                if (!isEntered) use.Dispose();
             }
+            use.Owner = owner;
             return use;
         }
 
-        /// <summary>The time of a call on an ExclusiveHandle.</summary>
-        private protected struct GatedUse : IDisposable
+        public void Dispose()
         {
-            internal Use Use;
-            internal ExclusiveHandle Owner;
-            internal bool IsExclusive;
-
-            public void Dispose()
-            {
-                if (IsExclusive) Owner.gate.LeaveExclusive();
-                else Owner.gate.LeaveShared();
-                Use.Dispose();
-            }
+            if (IsExclusive) Owner.Gate.LeaveExclusive();
+            else if (isShared) Owner.Gate.LeaveShared();
+            Use.Dispose();
         }
     }
 }

@@ -282,6 +282,41 @@ static class HandleTest
         Ensure.Equal("HOB_RESULT_NOT_FOUND", Hob.NameOf(Result.NotFound), "the name in C");
     }
 
+    public static void Calls_on_several_threads_are_busy_but_safe()
+    {
+        using (var goblin = new Goblin(new GoblinDesc { [Lane.Gpu] = 10 }))
+        {
+            var first = goblin.Add("first", 0, 1, 2);
+            int done = 0, busy = 0;
+            Action<Action> attempt = call =>
+            {
+                try
+                {
+                    call();
+                    Interlocked.Increment(ref done);
+                }
+                catch (HobgoblinException exception)
+                {
+                    Ensure.Equal(Result.Busy, exception.Result, exception.Message);
+                    Interlocked.Increment(ref busy);
+                }
+            };
+            Ensure.OnThreads(4, thread =>
+            {
+                for (var n = 0; n < 3000; ++n)
+                {
+                    attempt(() => goblin.Update());
+                    attempt(() => goblin.SaveProfile());
+                    attempt(() => goblin.GetReasonText(first));
+                    attempt(() => goblin.Remove(goblin.Add("of thread " + thread, 0, 1)));
+                    Ensure.That(first.Choice <= 2 && goblin.GetChoices().Length > 0, "choices are never busy");
+                }
+            });
+            Console.WriteLine($"     {done} calls, {busy} more refused");
+            Ensure.That(done > 1000, "most calls work");
+        }
+    }
+
     public static void A_busy_goblin_says_so()
     {
         using (var goblin = new Goblin(new GoblinDesc { [Lane.Gpu] = 10 }))
