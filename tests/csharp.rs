@@ -10,18 +10,13 @@ use std::sync::LazyLock;
 
 use hobgoblin_tests::api::Api;
 use hobgoblin_tests::cpp::{harness_library, output, root, run};
-use hobgoblin_tests::csharp::{Runtime, compile, is_available, mono, sources};
+use hobgoblin_tests::csharp::{Runtime, classes, compile, is_available, mono, runtime_config, sources};
 
 const FOLDER: &str = "bindings/csharp";
 
-/// The sources of the assembly: all but the tests.
-fn binding() -> Vec<PathBuf> {
-    sources(FOLDER).into_iter().filter(|path| !path.starts_with(Path::new(FOLDER).join("tests"))).collect()
-}
-
 /// The idiomatic layer, by hand.
 fn idiomatic() -> Vec<PathBuf> {
-    binding().into_iter().filter(|path| !path.starts_with(Path::new(FOLDER).join("Native"))).collect()
+    classes().into_iter().filter(|path| !path.starts_with(Path::new(FOLDER).join("Native"))).collect()
 }
 
 fn folder() -> PathBuf {
@@ -35,7 +30,7 @@ fn built() -> Option<&'static (PathBuf, PathBuf)> {
             return None;
         }
         let assembly = folder().join("Hobgoblin.dll");
-        compile(&binding(), &assembly, &[]);
+        compile(&classes(), &assembly, &[]);
         Some((assembly, harness_library()))
     });
     BUILT.as_ref()
@@ -77,6 +72,11 @@ fn run_all(runtime: &Runtime) {
     for name in test_names().iter().filter(|name| *name != "ReloadTest") {
         let Some((program, library)) = test_program(name) else { return };
         println!("{name}");
+        if let Runtime::CoreClr(_) = runtime {
+            // Beside the program, so that it can start itself.
+            fs::copy(runtime_config(), program.with_extension("runtimeconfig.json"))
+                .expect("the folder can be written");
+        }
         show(&mut runtime.command(&program, library));
     }
 }
@@ -100,45 +100,24 @@ fn reloads_of_a_domain_neither_crash_nor_leak() {
     show(&mut mono(&program, library));
 }
 
-/// Runs the first steps with a native library of another version.
-fn message_with(library: &str, source: &str) -> Option<String> {
+#[test]
+fn a_library_without_a_room_is_an_error_that_names_the_version() {
     let path = folder().join("Start.cs");
     let text = "static class Start { static int Main() { try { new Hobgoblin.GoblinDesc(); return 2; } \
         catch (Hobgoblin.HobgoblinVersionException stale) { System.Console.Write(stale.Message); return 0; } } }";
-    fs::create_dir_all(folder()).and_then(|()| fs::write(&path, text)).expect("the target directory can be written");
-    let (program, _) = program("Start", &[path])?;
-    let here = folder().join(library);
-    fs::create_dir_all(&here).expect("the target directory can be written");
-    let native = here.join("libhobgoblin.so");
-    if source.is_empty() {
-        let _ = fs::remove_file(&native);
-    } else {
-        let c = here.join("stale.c");
-        fs::write(&c, source).expect("the target directory can be written");
-        run(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&native).arg(&c));
-    }
-    let mut command = mono(&program, &native);
-    Some(show(&mut command))
-}
-
-#[test]
-fn a_stale_or_missing_library_is_an_error_that_names_both_versions() {
-    let api = Api::read();
-    let [major, minor, patch] = ["MAJOR", "MINOR", "PATCH"].map(|part| api.constants[&format!("HOB_VERSION_{part}")]);
-    let version = &format!("{major}.{minor}.{patch}");
-    let functions = |version: u32, abi: u32| {
-        format!("unsigned hob_version(void) {{ return {version}; }} unsigned hob_abi_version(void) {{ return {abi}; }}")
-    };
-    let Some(older) = message_with("older", &functions(0, 1)) else { return };
-    assert!(older.contains("version 0.0.0 with ABI 1") && older.contains(&format!("version {version}")), "{older}");
-    let other = message_with("other", &functions((3 << 22) | (4 << 12) | 5, 9)).expect("it is available");
-    assert!(other.contains("version 3.4.5 with ABI 9") && other.contains(&format!("version {version}")), "{other}");
-    let newer = message_with("newer", &functions(1 << 22, 1)).expect("it is available");
-    assert!(newer.contains("version 1.0.0 and lacks a function") && newer.contains("hob_goblin_desc_init"), "{newer}");
-    let foreign = message_with("foreign", "int x;").expect("it is available");
-    assert!(foreign.contains("lacks a function") && foreign.contains(version), "{foreign}");
-    let missing = message_with("missing", "").expect("it is available");
-    assert!(missing.contains("was not found") && missing.contains(version), "{missing}");
+    let native = folder().join("newer/libhobgoblin.so");
+    fs::create_dir_all(folder().join("newer")).expect("the target directory can be written");
+    fs::write(&path, text).expect("the target directory can be written");
+    let Some((program, _)) = program("Start", &[path]) else { return };
+    let source = native.with_extension("c");
+    let functions = "unsigned hob_version(void) { return 1u << 22; } unsigned hob_abi_version(void) { return 1; }";
+    fs::write(&source, functions).expect("the target directory can be written");
+    run(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&native).arg(&source));
+    let message = show(&mut mono(&program, &native));
+    assert!(
+        message.contains("version 1.0.0 and lacks a function") && message.contains("hob_goblin_desc_init"),
+        "{message}"
+    );
 }
 
 #[test]
