@@ -200,7 +200,5 @@ fn files_are_short_and_have_no_tabs() {
         let text = fs::read_to_string(root().join(&path)).expect("a source can be read");
         assert!(text.lines().count() <= 600, "{} has more than 600 lines", path.display());
         assert!(!text.contains('\t'), "{} has tabs", path.display());
-        let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        assert!(longest <= 160, "{} has a line of {longest} characters", path.display());
     }
 }
