@@ -115,12 +115,13 @@ static class ReloadTest
             AddCache(pool);
             AddGraph(pool);
             if (!withThreads) return;
-            // Threads of the game that use the library until the unload aborts them.
+            // Threads of the game that use the library until its objects are disposed. Mono 6.8 sometimes crashes when it
+            // aborts a thread during an unload, also without the library, so the game waits for them as a real one should.
             var goblin = AddGoblin();
             for (var n = 0; n < 2; ++n)
             {
                 var isRenderer = n == 0;
-                new Thread(() =>
+                var thread = new Thread(() =>
                 {
                     try
                     {
@@ -134,7 +135,9 @@ static class ReloadTest
                     catch (ObjectDisposedException)
                     {
                     }
-                }) { IsBackground = true }.Start();
+                }) { IsBackground = true };
+                thread.Start();
+                AppDomain.CurrentDomain.DomainUnload += (sender, unload) => thread.Join();
             }
         }
     }
