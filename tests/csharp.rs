@@ -152,7 +152,7 @@ fn frame_loop_example_keeps_the_budget_and_profits_from_its_profile() {
 }
 
 /// Functions that no C# code calls, with the reason.
-const UNUSED: [(&str, &str); 5] = [
+const UNUSED: [(&str, &str); 6] = [
     ("hob_cognition_call_init", "the library makes it, not the host"),
     (
         "hob_evaluation_desc_init",
@@ -160,6 +160,7 @@ const UNUSED: [(&str, &str); 5] = [
     ),
     ("hob_fingerprint_equal", "equality is computed in C#, without a call"),
     ("hob_node_call_init", "the library makes it, not the host"),
+    ("hob_pipeline_job_init", "the library makes it, not the host"),
     ("hob_sample_init", "the library makes it, not the host"),
 ];
 
