@@ -1,6 +1,7 @@
 //! Compiles the programs of the README, the guide and other pages without warnings, links and runs them.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use hobgoblin_tests::cpp::{harness_library, root, scratch, skip};
@@ -109,6 +110,59 @@ fn drop_in_pages_do_what_they_say() {
         let found = run(heading, "c", "cc", "-std=c11", 2);
         assert!(found.is_empty() || found == printed, "{heading}: {found:?}");
     }
+}
+
+/// All pages: of the first folder, `docs`, `examples`, `packaging` and their folders.
+fn pages() -> Vec<PathBuf> {
+    let mut open = vec![root().join("docs"), root().join("examples"), root().join("packaging"), root().to_owned()];
+    let mut pages = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder exists") {
+            let path = entry.expect("an entry can be read").path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            } else if path.is_dir() && folder != root() {
+                open.push(path);
+            }
+        }
+    }
+    pages
+}
+
+/// The name of a heading in a link.
+fn anchor(heading: &str) -> String {
+    let letters = heading.trim().to_lowercase();
+    let kept = letters.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}
+
+#[test]
+fn links_of_all_pages_lead_to_files_and_headings() {
+    let read = |path: &PathBuf| fs::read_to_string(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+    let (mut broken, mut count) = (Vec::new(), 0);
+    for page in pages() {
+        for link in
+            read(&page).split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link.to_owned())
+        {
+            if link.contains("://") || link.contains(' ') {
+                continue;
+            }
+            count += 1;
+            let (file, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let target =
+                if file.is_empty() { page.clone() } else { page.parent().expect("a page is in a folder").join(file) };
+            let is_there = target.exists()
+                && (heading.is_empty()
+                    || read(&target)
+                        .lines()
+                        .any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading));
+            if !is_there {
+                broken.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(count > 60, "only {count} links were found");
+    assert!(broken.is_empty(), "broken links:\n{}", broken.join("\n"));
 }
 
 #[test]
