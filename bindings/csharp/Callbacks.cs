@@ -49,13 +49,14 @@ namespace Hobgoblin
         /// <summary>
         /// Destroys everything that is alive in this application domain, removes its hooks, and joins the library's
         /// threads. It runs by itself before the domain is unloaded and before the process ends. Waits up to
-        /// <paramref name="timeoutMilliseconds"/> for calls on other threads; false: one still runs. Afterwards new
-        /// handles can be created.
+        /// <paramref name="timeoutMilliseconds"/> for calls on other threads; false: one still runs. Inside a callback it
+        /// does not wait, because the call around it cannot return. Afterwards new handles can be created.
         /// </summary>
         public static bool Shutdown(int timeoutMilliseconds = 10000)
         {
             if (!isReady) return true;
-            var isComplete = Owners.DisposeAll(timeoutMilliseconds);
+            var isInCallback = CallbackThread.Existing != null && CallbackThread.Existing.Depth > 0;
+            var isComplete = Owners.DisposeAll(isInCallback ? 0 : timeoutMilliseconds);
             RemoveHooks();
             return isComplete;
         }

@@ -84,7 +84,11 @@ static class ExecutorTest
         using (var executor = new Executor(desc))
         {
             var own = Thread.CurrentThread.ManagedThreadId;
-            Action check = () => Ensure.Equal(own, Thread.CurrentThread.ManagedThreadId, "the calling thread");
+            Action check = () =>
+            {
+                GC.Collect(0);
+                Ensure.Equal(own, Thread.CurrentThread.ManagedThreadId, "the calling thread");
+            };
             for (var n = 0; n < 20; ++n)
             {
                 executor.ParallelFor(100, block => check());

@@ -264,6 +264,18 @@ static class HandleTest
         Ensure.Equal(0, Hob.UserDataCount, "callbacks are released");
     }
 
+    public static void Shutdown_inside_a_callback_does_not_wait_for_itself()
+    {
+        var goblin = new Goblin(new GoblinDesc { [Lane.Gpu] = 10 });
+        var isComplete = true;
+        goblin.Add("a", new SettingCallbacks { SetChoice = (choice, id) => isComplete = Hob.Shutdown() },
+            new[] { new Option(0), new Option(1) });
+        goblin.Update();
+        Ensure.That(!isComplete, "the call around the callback still ran");
+        Ensure.Equal(0, Hob.HandleCount, "the goblin is destroyed when it returns");
+        Ensure.That(Hob.Shutdown(), "nothing runs any more");
+    }
+
     public static void A_failed_call_throws_the_sentence_of_its_thread()
     {
         Ensure.OnThreads(4, thread =>
