@@ -13,18 +13,22 @@ use hobgoblin_tests::csharp::{self, Runtime};
 /// Makes the packages with the harness's library. `None`: a program is missing.
 fn packages() -> Option<&'static Path> {
     static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let make = || {
+    MADE.get_or_init(|| {
         if !csharp::is_available() || !is_installed("python3", "python3") {
             return None;
         }
         let out = output().join("csharp_packages");
-        let _ = fs::remove_dir_all(&out);
-        let library = format!("linux-x64={}", harness_library().display());
-        let mut tool = Command::new(root().join("tools/csharp_packages.py"));
-        run(tool.arg(&out).args(["--native", &library, "--debug", &library]));
+        make(&out);
         Some(out)
-    };
-    MADE.get_or_init(make).as_deref()
+    })
+    .as_deref()
+}
+
+fn make(out: &Path) {
+    let _ = fs::remove_dir_all(out);
+    let library = format!("linux-x64={}", harness_library().display());
+    let mut tool = Command::new(root().join("tools/csharp_packages.py"));
+    run(tool.arg(out).args(["--native", &library, "--debug", &library]));
 }
 
 fn version() -> String {
@@ -64,6 +68,14 @@ fn packages_have_the_structure_that_their_clients_expect() {
     let Some(out) = packages() else { return };
     let mut check = Command::new("python3");
     run(check.arg(root().join("tests/csharp/check_packages.py")).arg(out).arg(version()));
+}
+
+#[test]
+fn packages_of_the_same_sources_have_the_same_bytes() {
+    let Some(out) = packages() else { return };
+    let again = output().join("csharp_packages_again");
+    make(&again);
+    run(Command::new("diff").arg("-r").arg(out).arg(again));
 }
 
 type Fault<'a> = &'a dyn Fn(&Path);

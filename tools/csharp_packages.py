@@ -16,6 +16,7 @@ import io
 import json
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
@@ -244,6 +245,29 @@ def write_nupkg(out, name, description, dependency, files):
     return path
 
 
+def without_chance(dll):
+    """Replaces the time and the random number that mcs writes, so that the same sources have the same bytes."""
+    data = bytearray(dll)
+    header = struct.unpack_from("<I", data, 0x3C)[0]
+    data[header + 8:header + 12] = bytes(4)
+    # The metadata: signature, 12 bytes, length and text of the runtime's version, flags, and the streams.
+    root = data.index(b"BSJB")
+    at = root + 16 + struct.unpack_from("<I", data, root + 12)[0]
+    count = struct.unpack_from("<H", data, at + 2)[0]
+    at += 4
+    for _ in range(count):
+        offset, _ = struct.unpack_from("<II", data, at)
+        end = data.index(0, at + 8)
+        if data[at + 8:end] == b"#GUID":
+            place = slice(root + offset, root + offset + 16)
+            data[place] = bytes(16)
+            data[place] = hashlib.md5(data).digest()
+            return bytes(data)
+        # Names are padded to 4 bytes.
+        at += 8 + (end - at - 8) // 4 * 4 + 4
+    fail("the assembly has no number to replace")
+
+
 def assembly():
     """Compiles the classes: the assembly and its documentation."""
     number = f"{version()}.0"
@@ -261,7 +285,7 @@ def assembly():
             fail("mcs is not installed (Debian: mono-mcs)")
         if done.returncode:
             fail(f"the C# classes do not compile:\n{done.stdout}{done.stderr}")
-        return dll.read_bytes(), xml.read_bytes()
+        return without_chance(dll.read_bytes()), xml.read_bytes()
 
 
 def native_files(name, natives):
