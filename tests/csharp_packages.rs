@@ -52,10 +52,15 @@ fn assembly(folder: &Path) -> PathBuf {
     folder.join("packages/hobgoblin").join(version()).join("lib/netstandard2.0/Hobgoblin.dll")
 }
 
-/// Compiles a program against the package's assembly.
-fn compile(source: &str, program: &Path, assembly: &Path) {
-    let reference = format!("-r:{}", assembly.display());
-    csharp::compile(&[PathBuf::from("tests/csharp").join(source)], program, &[&reference]);
+/// Arguments with which mcs compiles against the assemblies of CoreCLR 3.1, as its SDK does. Others it cannot read.
+fn framework(dotnet: &Path) -> Vec<String> {
+    let shared = dotnet.with_file_name("shared/Microsoft.NETCore.App");
+    let versions = fs::read_dir(&shared).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_known = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("3.1."));
+    let Some(folder) = versions.into_iter().find(is_known) else { return Vec::new() };
+    let names = ["System.Private.CoreLib", "System.Runtime", "mscorlib", "System.Console", "System.Threading"];
+    let references = names.iter().map(|name| format!("-r:{}/{name}.dll", folder.display()));
+    ["-nostdlib", "-noconfig"].map(str::to_owned).into_iter().chain(references).collect()
 }
 
 fn assert_ran(output: &std::process::Output) {
@@ -111,7 +116,11 @@ fn nuget_packages_run_on_coreclr_as_their_client_unpacks_them() {
     let Some(runtime) = Runtime::coreclr() else { return };
     let (folder, version) = (unpacked(out, "coreclr"), version());
     let program = folder.join("App.exe");
-    compile("Packaged.cs", &program, &assembly(&folder));
+    let Runtime::CoreClr(dotnet) = &runtime else { panic!("it is CoreCLR") };
+    let package = format!("-r:{}", assembly(&folder).display());
+    let references = framework(dotnet);
+    let arguments: Vec<&str> = references.iter().map(String::as_str).chain([package.as_str()]).collect();
+    csharp::compile(&[PathBuf::from("tests/csharp/Packaged.cs")], &program, &arguments);
     // The restored packages of an application: its .deps.json tells the runtime where they are.
     let text = r#"{
         "runtimeTarget": { "name": ".NETCoreApp,Version=v3.1" },
@@ -129,7 +138,6 @@ fn nuget_packages_run_on_coreclr_as_their_client_unpacks_them() {
                 "type": "package", "serviceable": true, "sha512": "", "path": "hobgoblin.native/@V@" } } }"#;
     let depends = folder.join("App.deps.json");
     fs::write(&depends, text.replace("@V@", &version)).expect("the target directory can be written");
-    let Runtime::CoreClr(dotnet) = &runtime else { panic!("it is CoreCLR") };
     let mut command = Command::new(dotnet);
     command.args(["exec", "--runtimeconfig"]).arg(csharp::runtime_config()).arg("--depsfile").arg(&depends);
     command.arg("--additionalprobingpath").arg(folder.join("packages")).arg(&program);
