@@ -498,6 +498,10 @@ fn fake_library(name: &str, version: (u32, u32, u32), abi: u32, without: &[&str]
     let mut source = String::from("#include <stdio.h>\n#include <stdlib.h>\n\n");
     for one in Document::read().functions.iter().filter(|one| !without.contains(&one.name.as_str())) {
         let _ = match one.name.as_str() {
+            name if without == OTHERS && one.at.header == "base" && !name.ends_with("version") => {
+                writeln!(source, "long {name}(void) {{ return 0; }}")
+            }
+            name if without == OTHERS && one.at.header != "base" => Ok(()),
             "hob_version" => writeln!(source, "unsigned hob_version(void) {{ return {number}; }}"),
             "hob_abi_version" => writeln!(source, "unsigned hob_abi_version(void) {{ return {abi}; }}"),
             name => writeln!(source, "void {name}(void) {{ fputs(\"{name} was called\\n\", stderr); abort(); }}"),
@@ -510,6 +514,9 @@ fn fake_library(name: &str, version: (u32, u32, u32), abi: u32, without: &[&str]
     run(compile.current_dir(&folder).args(["-shared", "-fPIC", "stub.c", "-o"]).arg(&library));
     library
 }
+
+/// For `fake_library`: it lacks all functions but those of base.h.
+const OTHERS: &[&str] = &["all but base.h"];
 
 /// Compiles the classes, and the program that uses a wrong library.
 fn stale_program(name: &str) -> Option<PathBuf> {
@@ -561,4 +568,16 @@ fn no_class_calls_a_stale_library_before_the_check() {
     let library = fake_library("unchecked-library", (0, 0, 9), Document::read().abi_version, &[]);
     let output = run(Runtime::Mono.command(&program, &library).arg("all"));
     print!("{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn every_class_refuses_a_library_that_was_built_without_it() {
+    let Some(program) = stale_program("roomless") else { return };
+    let document = Document::read();
+    let version = (document.version.major, document.version.minor, document.version.patch);
+    let library = fake_library("roomless-library", version, document.abi_version, OTHERS);
+    for runtime in std::iter::once(Runtime::Mono).chain(Runtime::coreclr()) {
+        let output = run(runtime.command(&program, &library).arg("all"));
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+    }
 }

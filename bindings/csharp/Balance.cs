@@ -36,8 +36,9 @@ namespace Hobgoblin
 
         public BalanceDesc()
         {
-            fixed (void* raw = &Raw)
-                Hob.Init(raw, sizeof(hob_balance_desc), (desc, size) => Native.hob_balance_desc_init((hob_balance_desc*)desc, size));
+            Hob.Ready(Room.Balance);
+            fixed (hob_balance_desc* raw = &Raw)
+                Hob.Check(Native.hob_balance_desc_init(raw, (uint)sizeof(hob_balance_desc)));
         }
 
         /// <summary>Number of strategies: 1 to 64. Default 2.</summary>
@@ -97,18 +98,11 @@ namespace Hobgoblin
     {
         public Balance(BalanceDesc desc = null)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Balance);
             hob_balance* native = null;
             var raw = new hob_balance_desc();
             if (desc != null) raw = desc.Raw;
-            try
-            {
-                Hob.Check(Native.hob_balance_create(desc == null ? null : &raw, &native));
-            }
-            catch (EntryPointNotFoundException cause)
-            {
-                throw Hob.Missing(cause);
-            }
+            Hob.Check(Native.hob_balance_create(desc == null ? null : &raw, &native));
             Adopt(native);
         }
 
@@ -234,7 +228,7 @@ namespace Hobgoblin
 
         static BalanceReplayReport ReplayInto(byte[] recording, ulong mostCalls, hob_balance** native)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Balance);
             if (recording == null) throw new ArgumentNullException(nameof(recording));
             var report = new BalanceReplayReport();
             Hob.Check(Native.hob_balance_replay_report_init(&report.Raw, (uint)sizeof(hob_balance_replay_report)));

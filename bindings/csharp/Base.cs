@@ -58,8 +58,18 @@ namespace Hobgoblin
         }
     }
 
-    /// <summary>Sets the defaults of a struct.</summary>
-    internal unsafe delegate hob_result InitCall(void* value, uint size);
+    /// <summary>A part of the native library that a build may leave out.</summary>
+    internal enum Room
+    {
+        Executor,
+        Balance,
+        Store,
+        Goblin,
+        ProgramCache,
+        Pipeline,
+        Graph,
+        Perception,
+    }
 
     /// <summary>What belongs to the library as a whole: versions, shutdown, and failures that have no caller.</summary>
     public static unsafe partial class Hob
@@ -68,6 +78,8 @@ namespace Hobgoblin
             (Constants.HOB_VERSION_MAJOR << 22) | (Constants.HOB_VERSION_MINOR << 12) | Constants.HOB_VERSION_PATCH;
 
         static volatile bool isReady;
+        // A bit for each Room that the library has.
+        static volatile int readyRooms;
 
         /// <summary>The version of the native library.</summary>
         public static Version LibraryVersion
@@ -98,17 +110,40 @@ namespace Hobgoblin
             if (!isReady) CheckLibrary();
         }
 
-        /// <summary>Sets the defaults of a desc: <paramref name="init"/> calls its hob_x_init.</summary>
-        internal static void Init(void* desc, int size, InitCall init)
+        /// <summary>As Ready, and checks that the library has this part.</summary>
+        internal static void Ready(Room room)
+        {
+            if ((readyRooms & 1 << (int)room) == 0) CheckRoom(room);
+        }
+
+        static void CheckRoom(Room room)
         {
             Ready();
             try
             {
-                Check(init(desc, (uint)size));
+                CallOneOf(room);
             }
             catch (EntryPointNotFoundException cause)
             {
                 throw Missing(cause);
+            }
+            // Another thread may lose a bit here: then the part is checked again.
+            readyRooms |= 1 << (int)room;
+        }
+
+        /// <summary>Calls a function of a part with arguments that it refuses.</summary>
+        static void CallOneOf(Room room)
+        {
+            switch (room)
+            {
+                case Room.Executor: Native.hob_executor_desc_init(null, 0); break;
+                case Room.Balance: Native.hob_balance_desc_init(null, 0); break;
+                case Room.Store: Native.hob_program_key_desc_init(null, 0); break;
+                case Room.Goblin: Native.hob_goblin_desc_init(null, 0); break;
+                case Room.ProgramCache: Native.hob_program_cache_desc_init(null, 0); break;
+                case Room.Pipeline: Native.hob_pipeline_library_desc_init(null, 0); break;
+                case Room.Graph: Native.hob_graph_desc_init(null, 0); break;
+                case Room.Perception: Native.hob_perception_desc_init(null, 0); break;
             }
         }
 
@@ -148,7 +183,7 @@ namespace Hobgoblin
         }
 
         /// <summary>The exception for a function that the native library does not have.</summary>
-        internal static HobgoblinVersionException Missing(EntryPointNotFoundException cause)
+        static HobgoblinVersionException Missing(EntryPointNotFoundException cause)
         {
             var found = isReady ? "version " + Unpack(Native.hob_version()) : "of an unknown version";
             return new HobgoblinVersionException(

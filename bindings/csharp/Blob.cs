@@ -17,7 +17,7 @@ namespace Hobgoblin
         /// <summary>Makes a blob without a program.</summary>
         public Blob()
         {
-            Hob.Ready();
+            Hob.Ready(Room.ProgramCache);
             var raw = (hob_blob*)Marshal.AllocHGlobal(sizeof(hob_blob));
             var result = Native.hob_blob_init(raw, (uint)sizeof(hob_blob));
             if (result != hob_result.HOB_RESULT_OK) Marshal.FreeHGlobal((IntPtr)raw);

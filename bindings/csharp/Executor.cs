@@ -105,8 +105,9 @@ namespace Hobgoblin
 
         public ExecutorDesc()
         {
-            fixed (void* raw = &Raw)
-                Hob.Init(raw, sizeof(hob_executor_desc), (desc, size) => Native.hob_executor_desc_init((hob_executor_desc*)desc, size));
+            Hob.Ready(Room.Executor);
+            fixed (hob_executor_desc* raw = &Raw)
+                Hob.Check(Native.hob_executor_desc_init(raw, (uint)sizeof(hob_executor_desc)));
         }
 
         /// <summary>Most threads in one loop, the caller included. 0: all that there are.</summary>
@@ -171,7 +172,7 @@ namespace Hobgoblin
         /// <summary>By default, loops run on the calling thread, and background tasks wait for Pump.</summary>
         public Executor(ExecutorDesc desc = null)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Executor);
             var raw = new hob_executor_desc();
             if (desc != null) raw = desc.Raw;
             void* host = null;
@@ -194,10 +195,6 @@ namespace Hobgoblin
                 Hob.Check(Native.hob_executor_create(desc == null ? null : &raw, &native));
                 isCreated = true;
             }
-            catch (EntryPointNotFoundException cause)
-            {
-                throw Hob.Missing(cause);
-            }
             finally
             {
                 if (!isCreated) Callbacks.Drop(host);
@@ -207,16 +204,9 @@ namespace Hobgoblin
 
         Executor(uint threads)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Executor);
             hob_executor* native = null;
-            try
-            {
-                Hob.Check(Native.hob_executor_create_pool(threads, &native));
-            }
-            catch (EntryPointNotFoundException cause)
-            {
-                throw Hob.Missing(cause);
-            }
+            Hob.Check(Native.hob_executor_create_pool(threads, &native));
             Adopt(native);
         }
 

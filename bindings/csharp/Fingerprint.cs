@@ -41,7 +41,7 @@ namespace Hobgoblin
         public static Fingerprint OfBytes(IntPtr data, long size)
         {
             if (size < 0) throw new ArgumentOutOfRangeException(nameof(size));
-            Hob.Ready();
+            Hob.Ready(Room.Store);
             Fingerprint fingerprint;
             Hob.Check(Native.hob_fingerprint_hash_bytes(
                 (void*)data, (UIntPtr)(ulong)size, (hob_fingerprint*)&fingerprint));
@@ -60,7 +60,7 @@ namespace Hobgoblin
         public static Fingerprint OfShader(ShaderStage stage, byte[] source)
         {
             if (source == null) throw new ArgumentNullException(nameof(source));
-            Hob.Ready();
+            Hob.Ready(Room.Store);
             Fingerprint fingerprint;
             fixed (byte* data = source)
             {
@@ -106,7 +106,7 @@ namespace Hobgoblin
         /// <summary>Writes 64 hexadecimal digits in lower case.</summary>
         public override string ToString()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Store);
             var fingerprint = this;
             return Calls.ReadText((buffer, capacity, size) =>
             {
@@ -339,7 +339,7 @@ namespace Hobgoblin
         /// <summary>The C struct, whose pointers are valid as long as the arena.</summary>
         internal hob_program_key_desc Describe(Arena arena)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Store);
             hob_program_key_desc desc;
             Hob.Check(Native.hob_program_key_desc_init(&desc, (uint)sizeof(hob_program_key_desc)));
             desc.mode = (hob_fingerprint_mode)Mode;
@@ -441,7 +441,7 @@ namespace Hobgoblin
 
         internal hob_environment* Describe(Arena arena)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Store);
             var desc = (hob_environment*)arena.Allocate(1, sizeof(hob_environment));
             Hob.Check(Native.hob_environment_init(desc, (uint)sizeof(hob_environment)));
             desc->api = (uint)Api;

@@ -56,19 +56,12 @@ namespace Hobgoblin
         public Goblin(GoblinDesc desc)
         {
             if (desc == null) throw new ArgumentNullException(nameof(desc));
-            Hob.Ready();
+            Hob.Ready(Room.Goblin);
             hob_goblin* native = null;
-            try
-            {
-                var raw = desc.Raw;
-                var tuning = desc.Tuning == null ? new hob_goblin_tuning() : desc.Tuning.Raw;
-                raw.tuning = desc.Tuning == null ? null : &tuning;
-                Hob.Check(Native.hob_goblin_create(&raw, &native));
-            }
-            catch (EntryPointNotFoundException cause)
-            {
-                throw Hob.Missing(cause);
-            }
+            var raw = desc.Raw;
+            var tuning = desc.Tuning == null ? new hob_goblin_tuning() : desc.Tuning.Raw;
+            raw.tuning = desc.Tuning == null ? null : &tuning;
+            Hob.Check(Native.hob_goblin_create(&raw, &native));
             Adopt(native);
         }
 

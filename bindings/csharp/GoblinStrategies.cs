@@ -97,7 +97,7 @@ namespace Hobgoblin
         /// </summary>
         public static ReplayReport Replay(byte[] recording)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Goblin);
             if (recording == null) throw new ArgumentNullException(nameof(recording));
             var report = new ReplayReport();
             Hob.Check(Native.hob_replay_report_init(&report.Raw, (uint)sizeof(hob_replay_report)));

@@ -81,8 +81,9 @@ namespace Hobgoblin
 
         public GoblinDesc()
         {
-            fixed (void* raw = &Raw)
-                Hob.Init(raw, sizeof(hob_goblin_desc), (desc, size) => Native.hob_goblin_desc_init((hob_goblin_desc*)desc, size));
+            Hob.Ready(Room.Goblin);
+            fixed (hob_goblin_desc* raw = &Raw)
+                Hob.Check(Native.hob_goblin_desc_init(raw, (uint)sizeof(hob_goblin_desc)));
         }
 
         /// <summary>The budget of a lane, above 0, in its unit. 0 or infinity: no limit.</summary>
@@ -123,8 +124,9 @@ namespace Hobgoblin
 
         public GoblinTuning()
         {
-            fixed (void* raw = &Raw)
-                Hob.Init(raw, sizeof(hob_goblin_tuning), (desc, size) => Native.hob_goblin_tuning_init((hob_goblin_tuning*)desc, size));
+            Hob.Ready(Room.Goblin);
+            fixed (hob_goblin_tuning* raw = &Raw)
+                Hob.Check(Native.hob_goblin_tuning_init(raw, (uint)sizeof(hob_goblin_tuning)));
         }
 
         /// <summary>How unknown options are tried. Default: Exploration.Bounded.</summary>
@@ -397,8 +399,9 @@ namespace Hobgoblin
 
         public StrategyDesc()
         {
-            fixed (void* raw = &Raw)
-                Hob.Init(raw, sizeof(hob_strategy_desc), (desc, size) => Native.hob_strategy_desc_init((hob_strategy_desc*)desc, size));
+            Hob.Ready(Room.Goblin);
+            fixed (hob_strategy_desc* raw = &Raw)
+                Hob.Check(Native.hob_strategy_desc_init(raw, (uint)sizeof(hob_strategy_desc)));
         }
 
         /// <summary>The budget of a lane, above 0, in its unit. 0 or infinity: no limit.</summary>

@@ -36,7 +36,7 @@ namespace Hobgoblin
         /// <summary>Creates an empty graph. <paramref name="maxNodes"/> limits the nodes; 0: no limit.</summary>
         public Graph(uint maxNodes = 0)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Graph);
             exceptions = new SharedException();
             hob_graph_desc desc;
             Hob.Check(Native.hob_graph_desc_init(&desc, (uint)sizeof(hob_graph_desc)));

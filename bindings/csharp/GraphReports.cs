@@ -223,7 +223,7 @@ namespace Hobgoblin
         {
             if (json == null) throw new ArgumentNullException(nameof(json));
             if (resolve == null) throw new ArgumentNullException(nameof(resolve));
-            Hob.Ready();
+            Hob.Ready(Room.Graph);
             var resolving = new NodeCallbacks.Resolving { Resolve = resolve };
             var bytes = Encoding.UTF8.GetBytes(json);
             var self = Callbacks.Keep(resolving);

@@ -21,8 +21,9 @@ namespace Hobgoblin
 
         public KnapsackDesc()
         {
-            fixed (void* raw = &Raw)
-                Hob.Init(raw, sizeof(hob_knapsack_desc), (desc, size) => Native.hob_knapsack_desc_init((hob_knapsack_desc*)desc, size));
+            Hob.Ready(Room.Goblin);
+            fixed (hob_knapsack_desc* raw = &Raw)
+                Hob.Check(Native.hob_knapsack_desc_init(raw, (uint)sizeof(hob_knapsack_desc)));
         }
 
         /// <summary>Limit of the memory for settings and options, in bytes. Default: 1 GiB.</summary>
@@ -88,8 +89,9 @@ namespace Hobgoblin
 
         public KnapsackSolveDesc()
         {
-            fixed (void* raw = &Raw)
-                Hob.Init(raw, sizeof(hob_knapsack_solve_desc), (desc, size) => Native.hob_knapsack_solve_desc_init((hob_knapsack_solve_desc*)desc, size));
+            Hob.Ready(Room.Goblin);
+            fixed (hob_knapsack_solve_desc* raw = &Raw)
+                Hob.Check(Native.hob_knapsack_solve_desc_init(raw, (uint)sizeof(hob_knapsack_solve_desc)));
         }
 
         /// <summary>Upper limit of the total burden. 0 is a value. Default: infinity, no limit.</summary>
@@ -155,18 +157,11 @@ namespace Hobgoblin
 
         public Knapsack(KnapsackDesc desc = null)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Goblin);
             hob_knapsack* native = null;
             var raw = new hob_knapsack_desc();
             if (desc != null) raw = desc.Raw;
-            try
-            {
-                Hob.Check(Native.hob_knapsack_create(desc == null ? null : &raw, &native));
-            }
-            catch (EntryPointNotFoundException cause)
-            {
-                throw Hob.Missing(cause);
-            }
+            Hob.Check(Native.hob_knapsack_create(desc == null ? null : &raw, &native));
             resourceCount = raw.resource_count;
             Adopt(native);
         }

@@ -39,7 +39,7 @@ namespace Hobgoblin
 
         public PerceptionDesc()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Perception);
             fixed (hob_perception_desc* raw = &Raw)
                 Hob.Check(Native.hob_perception_desc_init(raw, (uint)sizeof(hob_perception_desc)));
         }
@@ -225,7 +225,7 @@ namespace Hobgoblin
 
         public OperatorDesc()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Perception);
             fixed (hob_operator_desc* raw = &Raw)
                 Hob.Check(Native.hob_operator_desc_init(raw, (uint)sizeof(hob_operator_desc)));
         }

@@ -24,7 +24,7 @@ namespace Hobgoblin
 
         public PipelineGraphicsState()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Pipeline);
             fixed (hob_pipeline_graphics_state* raw = &Raw)
                 Hob.Check(Native.hob_pipeline_graphics_state_init(raw, (uint)sizeof(hob_pipeline_graphics_state)));
         }
@@ -177,7 +177,7 @@ namespace Hobgoblin
 
         public PipelineComputeState()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Pipeline);
             fixed (hob_pipeline_compute_state* raw = &Raw)
                 Hob.Check(Native.hob_pipeline_compute_state_init(raw, (uint)sizeof(hob_pipeline_compute_state)));
         }
@@ -243,7 +243,7 @@ namespace Hobgoblin
 
         public PipelineRayTracingState()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Pipeline);
             fixed (hob_pipeline_ray_tracing_state* raw = &Raw)
                 Hob.Check(Native.hob_pipeline_ray_tracing_state_init(raw, (uint)sizeof(hob_pipeline_ray_tracing_state)));
         }

@@ -32,7 +32,7 @@ namespace Hobgoblin
 
         public PipelineLibraryDesc()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Pipeline);
             fixed (hob_pipeline_library_desc* raw = &Raw)
                 Hob.Check(Native.hob_pipeline_library_desc_init(raw, (uint)sizeof(hob_pipeline_library_desc)));
         }

@@ -50,7 +50,7 @@ namespace Hobgoblin
 
         public PipelineBuildDesc()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Pipeline);
             fixed (hob_pipeline_build_desc* raw = &Raw)
                 Hob.Check(Native.hob_pipeline_build_desc_init(raw, (uint)sizeof(hob_pipeline_build_desc)));
         }
@@ -135,7 +135,7 @@ namespace Hobgoblin
         {
             if (recordings == null) throw new ArgumentNullException(nameof(recordings));
             if (keys == null) throw new ArgumentNullException(nameof(keys));
-            Hob.Ready();
+            Hob.Ready(Room.Pipeline);
             PipelineExpandReport report;
             using (var arena = new Arena())
             {

@@ -89,7 +89,7 @@ namespace Hobgoblin
         /// <summary>The C struct, whose pointers are valid as long as the arena.</summary>
         internal hob_pipeline_desc Describe(Arena arena)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Pipeline);
             hob_pipeline_desc raw;
             Hob.Check(Native.hob_pipeline_desc_init(&raw, (uint)sizeof(hob_pipeline_desc)));
             raw.kind = (hob_pipeline_kind)Kind;
@@ -160,7 +160,7 @@ namespace Hobgoblin
         public PipelineMask With(IList<PipelineDimension> dimensions, string name, ulong value)
         {
             if (dimensions == null) throw new ArgumentNullException(nameof(dimensions));
-            Hob.Ready();
+            Hob.Ready(Room.Pipeline);
             var mask = this;
             using (var arena = new Arena())
             {

@@ -67,19 +67,12 @@ namespace Hobgoblin
         /// <summary>An empty profile. <paramref name="memoryLimit"/> is in bytes; 0: none.</summary>
         public Profile(ulong memoryLimit = 0)
         {
-            Hob.Ready();
+            Hob.Ready(Room.Goblin);
             hob_profile* native = null;
-            try
-            {
-                var desc = new hob_profile_desc();
-                Hob.Check(Native.hob_profile_desc_init(&desc, (uint)sizeof(hob_profile_desc)));
-                if (memoryLimit != 0) desc.memory_limit = memoryLimit;
-                Hob.Check(Native.hob_profile_create(&desc, &native));
-            }
-            catch (EntryPointNotFoundException cause)
-            {
-                throw Hob.Missing(cause);
-            }
+            var desc = new hob_profile_desc();
+            Hob.Check(Native.hob_profile_desc_init(&desc, (uint)sizeof(hob_profile_desc)));
+            if (memoryLimit != 0) desc.memory_limit = memoryLimit;
+            Hob.Check(Native.hob_profile_create(&desc, &native));
             Adopt(native);
         }
 

@@ -308,7 +308,7 @@ namespace Hobgoblin
         /// <summary>Unbinds the cache of the EGL functions.</summary>
         public static void UnbindEgl()
         {
-            Hob.Ready();
+            Hob.Ready(Room.ProgramCache);
             Hob.Check(Native.hob_program_cache_bind_egl(null));
         }
 
@@ -317,7 +317,7 @@ namespace Hobgoblin
         {
             if (key == null) throw new ArgumentNullException(nameof(key));
             if (value == null) throw new ArgumentNullException(nameof(value));
-            Hob.Ready();
+            Hob.Ready(Room.ProgramCache);
             fixed (byte* name = key)
             fixed (byte* data = value) Native.hob_egl_blob_set(name, (IntPtr)key.Length, data, (IntPtr)value.Length);
         }
@@ -326,7 +326,7 @@ namespace Hobgoblin
         public static bool TryGetEglBlob(byte[] key, out byte[] value)
         {
             if (key == null) throw new ArgumentNullException(nameof(key));
-            Hob.Ready();
+            Hob.Ready(Room.ProgramCache);
             value = null;
             fixed (byte* name = key)
             {

@@ -67,7 +67,7 @@ namespace Hobgoblin
 
         public ProgramCacheDesc()
         {
-            Hob.Ready();
+            Hob.Ready(Room.ProgramCache);
             fixed (hob_program_cache_desc* raw = &Raw)
                 Hob.Check(Native.hob_program_cache_desc_init(raw, (uint)sizeof(hob_program_cache_desc)));
         }

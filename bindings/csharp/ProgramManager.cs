@@ -138,7 +138,7 @@ namespace Hobgoblin
         {
             if (cache == null) throw new ArgumentNullException(nameof(cache));
             if (callbacks == null) throw new ArgumentNullException(nameof(callbacks));
-            Hob.Ready();
+            Hob.Ready(Room.ProgramCache);
             hob_program_callbacks raw;
             Hob.Check(Native.hob_program_callbacks_init(&raw, (uint)sizeof(hob_program_callbacks)));
             raw.compile = CompilePointer;

@@ -138,7 +138,7 @@ namespace Hobgoblin
 
         static hob_file_io MakeTable()
         {
-            Hob.Ready();
+            Hob.Ready(Room.Store);
             hob_file_io io;
             Hob.Check(Native.hob_file_io_init(&io, (uint)sizeof(hob_file_io)));
             io.list = Callbacks.Pointer(onList);
