@@ -16,7 +16,6 @@
 //     eye.BeginFrame(frame);
 //     if (eye.TryQuery(health, 3, out var value)) React(value.Number);      // three frames agree
 using System;
-using System.Collections.Generic;
 using Hobgoblin.Interop;
 
 namespace Hobgoblin
@@ -34,7 +33,6 @@ namespace Hobgoblin
         bool isReading;
         // The library may use the executor of a frame until the next one.
         Use executorOfFrame;
-        List<Use> executorsOfFailedFrames;
 
         /// <summary>Creates a perception without cognitions. Null: the defaults.</summary>
         public Perception(PerceptionDesc desc = null)
@@ -49,7 +47,7 @@ namespace Hobgoblin
         internal override void Destroy(IntPtr native)
         {
             Native.hob_perception_destroy((hob_perception*)native);
-            ReleaseExecutors();
+            executorOfFrame.Dispose();
             try
             {
                 state.Exceptions.Rethrow();
@@ -247,14 +245,13 @@ namespace Hobgoblin
                     result = Native.hob_perception_begin_frame((hob_perception*)perception, &raw, (hob_executor*)threads);
                     if (result == hob_result.HOB_RESULT_OK)
                     {
-                        ReleaseExecutors();
+                        executorOfFrame.Dispose();
                         executorOfFrame = use;
                     }
                     else
                     {
                         state.Executor = before;
-                        if (ReferenceEquals(executor, before)) use.Dispose();
-                        else KeepForFailedFrame(use);
+                        use.Dispose();
                     }
                 }
                 Check(result);
@@ -266,22 +263,6 @@ namespace Hobgoblin
             Executor executor = null)
         {
             BeginFrame(new Frame(pixels, width, height, format), executor);
-        }
-
-        // A frame that fails may have told the library about its executor, or not.
-        void KeepForFailedFrame(Use use)
-        {
-            if (executorsOfFailedFrames == null) executorsOfFailedFrames = new List<Use>();
-            executorsOfFailedFrames.Add(use);
-        }
-
-        void ReleaseExecutors()
-        {
-            executorOfFrame.Dispose();
-            executorOfFrame = new Use();
-            if (executorsOfFailedFrames == null) return;
-            foreach (var use in executorsOfFailedFrames) use.Dispose();
-            executorsOfFailedFrames = null;
         }
 
         // ---- Queries

@@ -547,7 +547,7 @@ static unsafe class PerceptionTest
         }
     }
 
-    public static void Frames_that_fail_keep_executors_alive()
+    public static void Frames_that_fail_keep_no_executor()
     {
         using (var eye = new Perception())
         {
@@ -635,6 +635,7 @@ static unsafe class PerceptionTest
             try { call.InputValue(-1); } catch (ArgumentOutOfRangeException) { ++outside; }
             try { call.Input(0).Row(4); } catch (ArgumentOutOfRangeException) { ++outside; }
             try { var b = call.Input(0)[-1, 0, 0]; } catch (ArgumentOutOfRangeException) { ++outside; }
+            try { var b = call.Input(0)[4, 0, 0]; } catch (ArgumentOutOfRangeException) { ++outside; }
             try { var b = call.Input(0)[0, 0, 4]; } catch (ArgumentOutOfRangeException) { ++outside; }
             try { call.Input(0).ChromaRow(0); } catch (ArgumentOutOfRangeException) { ++outside; }
             try { call.Input(0).WriteRow(0, new byte[16]); } catch (InvalidOperationException) { ++outside; }
@@ -645,7 +646,7 @@ static unsafe class PerceptionTest
         Ensure.Fails(Result.NoConsensus, () => eye.Query(pipeline));
         eye.BeginFrame(Picture(0), Width, Height);
         Ensure.Fails(Result.CognitionFailed, () => eye.Query(pipeline));
-        Ensure.Equal(8, outside, "accesses outside of the call");
+        Ensure.Equal(9, outside, "accesses outside of the call");
         Ensure.Fails(Result.LimitExceeded, () => eye.Query(pipeline, 65));
         Ensure.Fails(Result.LimitExceeded, () => { eye.TryQueryPast(pipeline, 1000, out _); });
         Ensure.Throws<HobgoblinException>(() => eye.CopyImage(pipeline, new PixelImage()));
