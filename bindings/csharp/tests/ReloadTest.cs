@@ -46,6 +46,11 @@ static class ReloadTest
             return goblin;
         }
 
+        public string End()
+        {
+            return $"{Hob.Shutdown()}, {Hob.HandleCount} handles, {Hob.UserDataCount} objects";
+        }
+
         /// <summary>A cache whose background tasks write files of the host, and a program in use.</summary>
         static void AddCache(Executor pool)
         {
@@ -140,6 +145,18 @@ static class ReloadTest
                 AppDomain.CurrentDomain.DomainUnload += (sender, unload) => thread.Join();
             }
         }
+    }
+
+    public static void Shutdown_leaves_nothing_behind()
+    {
+        var domain = AppDomain.CreateDomain("game");
+        var game = (Game)domain.CreateInstanceAndUnwrap(typeof(Game).Assembly.FullName, typeof(Game).FullName);
+        for (var n = 0; n < 10; ++n)
+        {
+            game.Start(n % 2 == 1);
+            Ensure.Equal("True, 0 handles, 0 objects", game.End(), "shutdown, and what is alive after it");
+        }
+        AppDomain.Unload(domain);
     }
 
     static void Reload(bool withThreads)
