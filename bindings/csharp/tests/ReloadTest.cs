@@ -48,7 +48,10 @@ static class ReloadTest
 
         public string End()
         {
-            return $"{Hob.Shutdown()}, {Hob.HandleCount} handles, {Hob.UserDataCount} objects";
+            var isComplete = Hob.Shutdown();
+            // A thread may still return from a call that was refused.
+            foreach (var thread in Alive.OfType<Thread>()) thread.Join();
+            return $"{isComplete}, {Hob.HandleCount} handles, {Hob.UserDataCount} objects";
         }
 
         /// <summary>A cache whose background tasks write files of the host, and a program in use.</summary>
@@ -142,6 +145,7 @@ static class ReloadTest
                     }
                 }) { IsBackground = true };
                 thread.Start();
+                Alive.Add(thread);
                 AppDomain.CurrentDomain.DomainUnload += (sender, unload) => thread.Join();
             }
         }
