@@ -343,30 +343,28 @@ namespace Hobgoblin
             hob_program_key_desc desc;
             Hob.Check(Native.hob_program_key_desc_init(&desc, (uint)sizeof(hob_program_key_desc)));
             desc.mode = (hob_fingerprint_mode)Mode;
-            desc.stages = (hob_program_stage*)arena.Allocate(stages.Count, sizeof(hob_program_stage));
+            var sources = Calls.Snapshot(stages);
+            desc.stages = (hob_program_stage*)arena.Allocate(sources.Length, sizeof(hob_program_stage));
             desc.stage_stride = (UIntPtr)sizeof(hob_program_stage);
-            desc.stage_count = (UIntPtr)stages.Count;
-            for (var i = 0; i < stages.Count; ++i)
+            desc.stage_count = (UIntPtr)sources.Length;
+            for (var i = 0; i < sources.Length; ++i)
             {
-                desc.stages[i].stage = stages[i].Kind;
-                desc.stages[i].source = arena.Bytes(stages[i].Source);
-                desc.stages[i].size = (UIntPtr)stages[i].Source.Length;
+                desc.stages[i].stage = sources[i].Kind;
+                desc.stages[i].source = arena.Bytes(sources[i].Source, out desc.stages[i].size);
             }
-            desc.attributes = (hob_attribute_binding*)arena.Allocate(attributes.Count, sizeof(hob_attribute_binding));
+            var bindings = Calls.Snapshot(attributes);
+            desc.attributes = (hob_attribute_binding*)arena.Allocate(bindings.Length, sizeof(hob_attribute_binding));
             desc.attribute_stride = (UIntPtr)sizeof(hob_attribute_binding);
-            desc.attribute_count = (UIntPtr)attributes.Count;
-            for (var i = 0; i < attributes.Count; ++i)
+            desc.attribute_count = (UIntPtr)bindings.Length;
+            for (var i = 0; i < bindings.Length; ++i)
             {
-                desc.attributes[i].name = arena.Text(attributes[i].Key);
-                desc.attributes[i].location = attributes[i].Value;
+                desc.attributes[i].name = arena.Text(bindings[i].Key);
+                desc.attributes[i].location = bindings[i].Value;
             }
-            desc.defines = arena.Bytes(Defines);
-            desc.defines_size = (UIntPtr)(Defines == null ? 0 : Defines.Length);
-            desc.varyings = arena.Texts(Varyings);
+            desc.defines = arena.Bytes(Defines, out desc.defines_size);
+            desc.varyings = arena.Texts(Varyings, out desc.varying_count);
             desc.varying_stride = (UIntPtr)sizeof(hob_str);
-            desc.varying_count = (UIntPtr)Varyings.Count;
-            desc.extra = arena.Bytes(Extra);
-            desc.extra_size = (UIntPtr)(Extra == null ? 0 : Extra.Length);
+            desc.extra = arena.Bytes(Extra, out desc.extra_size);
             desc.feedback_mode = FeedbackMode;
             return desc;
         }
@@ -449,8 +447,10 @@ namespace Hobgoblin
             desc->device_id = DeviceId;
             if (PointerSize != 0) desc->pointer_size = PointerSize;
             desc->driver_version = DriverVersion;
-            if (deviceUuid != null) Marshal.Copy(deviceUuid, 0, (IntPtr)desc->device_uuid, 16);
-            if (driverUuid != null) Marshal.Copy(driverUuid, 0, (IntPtr)desc->driver_uuid, 16);
+            var device = deviceUuid;
+            var driver = driverUuid;
+            if (device != null) Marshal.Copy(device, 0, (IntPtr)desc->device_uuid, 16);
+            if (driver != null) Marshal.Copy(driver, 0, (IntPtr)desc->driver_uuid, 16);
             desc->vendor = arena.Text(Vendor);
             desc->device = arena.Text(Device);
             desc->driver = arena.Text(Driver);

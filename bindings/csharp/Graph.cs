@@ -116,6 +116,7 @@ namespace Hobgoblin
                 throw new ArgumentOutOfRangeException(nameof(desc), "a number of pins is negative");
             hob_node_desc raw;
             NodeId node;
+            var inputs = desc.Inputs;
             using (var arena = new Arena())
             using (Exclusive(out var graph))
             {
@@ -126,15 +127,15 @@ namespace Hobgoblin
                 raw.flags = desc.IsSink ? Constants.HOB_NODE_SINK : 0;
                 raw.input_stride = (UIntPtr)sizeof(hob_node_input);
                 raw.output_stride = (UIntPtr)sizeof(hob_node_output);
-                raw.input_count = (UIntPtr)(desc.Inputs == null ? desc.InputCount : desc.Inputs.Length);
+                raw.input_count = (UIntPtr)(inputs == null ? desc.InputCount : inputs.Length);
                 raw.output_count = (UIntPtr)(outputs == null ? desc.OutputCount : outputs.Length);
                 if (box != null) NodeCallbacks.Describe(&raw, box, hasEvaluate);
                 hob_result result;
-                fixed (NodeInput* inputs = desc.Inputs)
-                fixed (NodeOutput* made = outputs)
+                fixed (NodeInput* inputsAt = inputs)
+                fixed (NodeOutput* outputsAt = outputs)
                 {
-                    raw.inputs = (hob_node_input*)inputs;
-                    raw.outputs = (hob_node_output*)made;
+                    raw.inputs = (hob_node_input*)inputsAt;
+                    raw.outputs = (hob_node_output*)outputsAt;
                     result = Native.hob_graph_add_node((hob_graph*)graph, &raw, (hob_node_id*)&node);
                 }
                 if (result != hob_result.HOB_RESULT_OK) Callbacks.Drop(raw.user_data);

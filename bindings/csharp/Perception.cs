@@ -129,18 +129,18 @@ namespace Hobgoblin
                 var raw = desc.Raw;
                 raw.name = arena.Text(desc.Name);
                 if (desc.Image != null) raw.image = desc.Image.Describe(arena);
-                var glyphs = (hob_glyph*)arena.Allocate(desc.Glyphs.Count, sizeof(hob_glyph));
-                for (var i = 0; i < desc.Glyphs.Count; ++i)
-                {
-                    var glyph = desc.Glyphs[i];
-                    if (glyph == null) throw new ArgumentException("glyph " + i + " is null", nameof(desc));
-                    glyphs[i].digit = glyph.Digit;
-                    if (glyph.Image != null) glyphs[i].image = glyph.Image.Describe(arena);
-                    if (glyph.Mask != null) glyphs[i].mask = glyph.Mask.Describe(arena);
-                }
-                raw.glyphs = glyphs;
+                var given = Calls.Snapshot(desc.Glyphs);
+                raw.glyphs = (hob_glyph*)arena.Allocate(given.Length, sizeof(hob_glyph));
                 raw.glyph_stride = (UIntPtr)sizeof(hob_glyph);
-                raw.glyph_count = (uint)desc.Glyphs.Count;
+                raw.glyph_count = (uint)given.Length;
+                for (var i = 0; i < given.Length; ++i)
+                {
+                    var glyph = given[i];
+                    if (glyph == null) throw new ArgumentException("glyph " + i + " is null", nameof(desc));
+                    raw.glyphs[i].digit = glyph.Digit;
+                    if (glyph.Image != null) raw.glyphs[i].image = glyph.Image.Describe(arena);
+                    if (glyph.Mask != null) raw.glyphs[i].mask = glyph.Mask.Describe(arena);
+                }
                 Check(Native.hob_perception_add_operator((hob_perception*)perception, &raw, (hob_cognition_id*)&cognition));
             }
             return cognition;
@@ -162,23 +162,23 @@ namespace Hobgoblin
                 raw.prefetch = (hob_prefetch)desc.Prefetch;
                 raw.name = arena.Text(desc.Name);
                 raw.state = arena.Text(desc.State);
-                var inputs = (PerceptionPipelineId*)arena.Allocate(desc.Inputs.Count, sizeof(PerceptionPipelineId));
-                for (var i = 0; i < desc.Inputs.Count; ++i) inputs[i] = desc.Inputs[i];
+                var given = Calls.Snapshot(desc.Inputs);
+                var inputs = (PerceptionPipelineId*)arena.Allocate(given.Length, sizeof(PerceptionPipelineId));
+                for (var i = 0; i < given.Length; ++i) inputs[i] = given[i];
                 raw.inputs = (hob_perception_pipeline_id*)inputs;
-                raw.input_count = (uint)desc.Inputs.Count;
-                raw.steps = (hob_perception_step*)arena.Allocate(desc.Steps.Count, sizeof(hob_perception_step));
+                raw.input_count = (uint)given.Length;
+                var steps = Calls.Snapshot(desc.Steps);
+                raw.steps = (hob_perception_step*)arena.Allocate(steps.Length, sizeof(hob_perception_step));
                 raw.step_stride = (UIntPtr)sizeof(hob_perception_step);
-                raw.step_count = (uint)desc.Steps.Count;
-                for (var i = 0; i < desc.Steps.Count; ++i)
+                raw.step_count = (uint)steps.Length;
+                for (var i = 0; i < steps.Length; ++i)
                 {
-                    var step = desc.Steps[i];
-                    var cognition = step.Cognition;
-                    var region = step.Region;
+                    var cognition = steps[i].Cognition;
+                    var region = steps[i].Region;
                     raw.steps[i].cognition = *(hob_cognition_id*)&cognition;
                     raw.steps[i].region = *(hob_rect*)&region;
-                    raw.steps[i].parameters = arena.Bytes(step.Parameters);
-                    raw.steps[i].parameters_size = (UIntPtr)(step.Parameters == null ? 0 : step.Parameters.Length);
-                    raw.steps[i].tolerance = step.Tolerance;
+                    raw.steps[i].parameters = arena.Bytes(steps[i].Parameters, out raw.steps[i].parameters_size);
+                    raw.steps[i].tolerance = steps[i].Tolerance;
                 }
                 Check(Native.hob_perception_add_pipeline(
                     (hob_perception*)perception, &raw, (hob_perception_pipeline_id*)&pipeline));
@@ -214,32 +214,45 @@ namespace Hobgoblin
         public void BeginFrame(Frame frame, Executor executor = null)
         {
             if (frame == null) throw new ArgumentNullException(nameof(frame));
-            frame.Check();
+            // Each field is read once: what is checked is what is used, even if another thread changes the frame.
+            var pixelArray = frame.Pixels;
+            var chromaArray = frame.Chroma;
+            var dirtyArray = frame.Dirty;
+            var moveArray = frame.Moves;
+            hob_frame raw;
+            Hob.Check(Native.hob_frame_init(&raw, (uint)sizeof(hob_frame)));
+            raw.format = (hob_pixel_format)frame.Format;
+            raw.width = frame.Width;
+            raw.height = frame.Height;
+            raw.trust = (hob_frame_trust)frame.Trust;
+            var stride = frame.Stride;
+            var chromaStride = frame.ChromaStride;
+            var dirtyCount = frame.DirtyCount;
+            var moveCount = frame.MoveCount;
+            raw.stride = (UIntPtr)(ulong)stride;
+            raw.chroma_stride = (UIntPtr)(ulong)chromaStride;
+            raw.dirty_count = (uint)dirtyCount;
+            raw.move_count = (uint)moveCount;
+            PixelLayout.Check((PixelFormat)raw.format, raw.width, raw.height, stride,
+                pixelArray == null ? frame.DataSize : pixelArray.Length, chromaStride,
+                chromaArray == null ? frame.ChromaDataSize : chromaArray.Length);
+            Frame.CheckCount(dirtyArray, dirtyCount, nameof(frame.DirtyCount));
+            Frame.CheckCount(moveArray, moveCount, nameof(frame.MoveCount));
             using (Enter(out var perception))
             {
                 var use = Use.Begin(executor, out var threads);
                 hob_result result;
-                fixed (byte* pixels = frame.Pixels)
-                fixed (byte* chroma = frame.Chroma)
-                fixed (PixelRect* dirty = frame.Dirty)
-                fixed (FrameMove* moves = frame.Moves)
+                fixed (byte* pixels = pixelArray)
+                fixed (byte* chroma = chromaArray)
+                fixed (PixelRect* dirty = dirtyArray)
+                fixed (FrameMove* moves = moveArray)
                 {
-                    hob_frame raw;
-                    Native.hob_frame_init(&raw, (uint)sizeof(hob_frame));
                     // An array without elements has no address, but says that nothing changed.
                     PixelRect nothing;
-                    raw.format = (hob_pixel_format)frame.Format;
-                    raw.pixels = frame.Pixels != null ? pixels : (void*)frame.Data;
-                    raw.width = frame.Width;
-                    raw.height = frame.Height;
-                    raw.stride = (UIntPtr)(ulong)frame.Stride;
-                    raw.chroma = frame.Chroma != null ? chroma : (void*)frame.ChromaData;
-                    raw.chroma_stride = (UIntPtr)(ulong)frame.ChromaStride;
-                    raw.dirty = (hob_rect*)(frame.Dirty != null && dirty == null ? &nothing : dirty);
-                    raw.dirty_count = (uint)frame.DirtyCount;
+                    raw.pixels = pixelArray != null ? pixels : (void*)frame.Data;
+                    raw.chroma = chromaArray != null ? chroma : (void*)frame.ChromaData;
+                    raw.dirty = (hob_rect*)(dirtyArray != null && dirty == null ? &nothing : dirty);
                     raw.moves = (hob_frame_move*)moves;
-                    raw.move_count = (uint)frame.MoveCount;
-                    raw.trust = (hob_frame_trust)frame.Trust;
                     var before = state.Executor;
                     state.Executor = executor;
                     result = Native.hob_perception_begin_frame((hob_perception*)perception, &raw, (hob_executor*)threads);
@@ -458,10 +471,11 @@ namespace Hobgoblin
         public void DrawOverlay(PixelImage picture)
         {
             if (picture == null) throw new ArgumentNullException(nameof(picture));
-            if (picture.Pixels == null) throw new ArgumentException("the picture has no pixels", nameof(picture));
-            fixed (byte* pixels = picture.Pixels)
+            var bytes = picture.Pixels;
+            if (bytes == null) throw new ArgumentException("the picture has no pixels", nameof(picture));
+            fixed (byte* pixels = bytes)
             {
-                DrawOverlay((IntPtr)pixels, picture.Pixels.Length, picture.Width, picture.Height, picture.Stride,
+                DrawOverlay((IntPtr)pixels, bytes.Length, picture.Width, picture.Height, picture.Stride,
                     picture.Format);
             }
         }

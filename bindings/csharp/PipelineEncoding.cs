@@ -114,23 +114,25 @@ namespace Hobgoblin
             {
                 var raw = (hob_pipeline_graphics_state*)arena.Allocate(1, sizeof(hob_pipeline_graphics_state));
                 *raw = Raw;
-                var buffers = (PipelineVertexBuffer*)arena.Allocate(VertexBuffers.Count, sizeof(PipelineVertexBuffer));
-                for (var i = 0; i < VertexBuffers.Count; ++i) buffers[i] = VertexBuffers[i];
-                raw->vertex_buffers = (hob_pipeline_vertex_buffer*)buffers;
-                raw->vertex_buffer_stride = (UIntPtr)sizeof(hob_pipeline_vertex_buffer);
-                raw->vertex_buffer_count = (UIntPtr)VertexBuffers.Count;
-                var attributes = (PipelineVertexAttribute*)arena.Allocate(Attributes.Count, sizeof(PipelineVertexAttribute));
-                for (var i = 0; i < Attributes.Count; ++i) attributes[i] = Attributes[i];
-                raw->attributes = (hob_pipeline_vertex_attribute*)attributes;
-                raw->attribute_stride = (UIntPtr)sizeof(hob_pipeline_vertex_attribute);
-                raw->attribute_count = (UIntPtr)Attributes.Count;
-                var targets = (PipelineColorTarget*)arena.Allocate(ColorTargets.Count, sizeof(PipelineColorTarget));
-                for (var i = 0; i < ColorTargets.Count; ++i) targets[i] = ColorTargets[i];
-                raw->color_targets = (hob_pipeline_color_target*)targets;
-                raw->color_target_stride = (UIntPtr)sizeof(hob_pipeline_color_target);
-                raw->color_target_count = (UIntPtr)ColorTargets.Count;
-                return Buffers.ReadAll((buffer, capacity, size) =>
-                    Native.hob_pipeline_encode_graphics(raw, buffer, capacity, size));
+                var buffers = Calls.Snapshot(VertexBuffers);
+                var attributes = Calls.Snapshot(Attributes);
+                var targets = Calls.Snapshot(ColorTargets);
+                fixed (PipelineVertexBuffer* buffersAt = buffers)
+                fixed (PipelineVertexAttribute* attributesAt = attributes)
+                fixed (PipelineColorTarget* targetsAt = targets)
+                {
+                    raw->vertex_buffers = (hob_pipeline_vertex_buffer*)buffersAt;
+                    raw->vertex_buffer_stride = (UIntPtr)sizeof(hob_pipeline_vertex_buffer);
+                    raw->vertex_buffer_count = (UIntPtr)buffers.Length;
+                    raw->attributes = (hob_pipeline_vertex_attribute*)attributesAt;
+                    raw->attribute_stride = (UIntPtr)sizeof(hob_pipeline_vertex_attribute);
+                    raw->attribute_count = (UIntPtr)attributes.Length;
+                    raw->color_targets = (hob_pipeline_color_target*)targetsAt;
+                    raw->color_target_stride = (UIntPtr)sizeof(hob_pipeline_color_target);
+                    raw->color_target_count = (UIntPtr)targets.Length;
+                    return Buffers.ReadAll((buffer, capacity, size) =>
+                        Native.hob_pipeline_encode_graphics(raw, buffer, capacity, size));
+                }
             }
         }
 
@@ -272,13 +274,15 @@ namespace Hobgoblin
             {
                 var raw = (hob_pipeline_ray_tracing_state*)arena.Allocate(1, sizeof(hob_pipeline_ray_tracing_state));
                 *raw = Raw;
-                var groups = (PipelineShaderGroup*)arena.Allocate(Groups.Count, sizeof(PipelineShaderGroup));
-                for (var i = 0; i < Groups.Count; ++i) groups[i] = Groups[i];
-                raw->groups = (hob_pipeline_shader_group*)groups;
-                raw->group_stride = (UIntPtr)sizeof(hob_pipeline_shader_group);
-                raw->group_count = (UIntPtr)Groups.Count;
-                return Buffers.ReadAll((buffer, capacity, size) =>
-                    Native.hob_pipeline_encode_ray_tracing(raw, buffer, capacity, size));
+                var groups = Calls.Snapshot(Groups);
+                fixed (PipelineShaderGroup* groupsAt = groups)
+                {
+                    raw->groups = (hob_pipeline_shader_group*)groupsAt;
+                    raw->group_stride = (UIntPtr)sizeof(hob_pipeline_shader_group);
+                    raw->group_count = (UIntPtr)groups.Length;
+                    return Buffers.ReadAll((buffer, capacity, size) =>
+                        Native.hob_pipeline_encode_ray_tracing(raw, buffer, capacity, size));
+                }
             }
         }
 

@@ -129,7 +129,8 @@ namespace Hobgoblin
         public PipelineLibrary(PipelineLibraryDesc desc)
         {
             if (desc == null) throw new ArgumentNullException(nameof(desc));
-            if (desc.Compile == null) throw new ArgumentException("a pipeline library needs Compile", nameof(desc));
+            var box = new Box { Compile = desc.Compile, Completed = desc.Completed, Compare = desc.Compare };
+            if (box.Compile == null) throw new ArgumentException("a pipeline library needs Compile", nameof(desc));
             using (var arena = new Arena())
             using (Hobgoblin.Use.Begin(desc.Executor, out var executor))
             {
@@ -146,15 +147,13 @@ namespace Hobgoblin
                 var precompileMask = desc.PrecompileMask;
                 raw.mask = (hob_pipeline_mask*)&mask;
                 raw.precompile_mask = (hob_pipeline_mask*)&precompileMask;
-                raw.dimensions = PipelineDimension.Describe(arena, desc.Dimensions);
+                raw.dimensions = PipelineDimension.Describe(arena, desc.Dimensions, out raw.dimension_count);
                 raw.dimension_stride = (UIntPtr)sizeof(hob_pipeline_dimension);
-                raw.dimension_count = (UIntPtr)(desc.Dimensions == null ? 0 : desc.Dimensions.Count);
                 raw.compile = CompilePointer;
-                raw.completed = desc.Completed != null ? CompletedPointer : IntPtr.Zero;
-                raw.compare = desc.Compare != null ? ComparePointer : IntPtr.Zero;
+                raw.completed = box.Completed != null ? CompletedPointer : IntPtr.Zero;
+                raw.compare = box.Compare != null ? ComparePointer : IntPtr.Zero;
                 raw.release = Callbacks.ReleasePointer;
-                raw.user_data = Callbacks.Keep(
-                    new Box { Compile = desc.Compile, Completed = desc.Completed, Compare = desc.Compare });
+                raw.user_data = Callbacks.Keep(box);
                 var files = desc.FileSystem;
                 if (files != null) raw.file_io = files.BeginUse(arena);
                 hob_pipeline_library* library;

@@ -141,12 +141,10 @@ namespace Hobgoblin
             {
                 hob_pipeline_expand_desc raw;
                 Hob.Check(Native.hob_pipeline_expand_desc_init(&raw, (uint)sizeof(hob_pipeline_expand_desc)));
-                raw.recordings = arena.Texts(recordings);
+                raw.recordings = arena.Texts(recordings, out raw.recording_count);
                 raw.recording_stride = (UIntPtr)sizeof(hob_str);
-                raw.recording_count = (UIntPtr)recordings.Count;
-                raw.keys = arena.Texts(keys);
+                raw.keys = arena.Texts(keys, out raw.key_count);
                 raw.key_stride = (UIntPtr)sizeof(hob_str);
-                raw.key_count = (UIntPtr)keys.Count;
                 raw.@out = arena.Text(path);
                 ((hob_pipeline_expand_report*)&report)->struct_size = (uint)sizeof(hob_pipeline_expand_report);
                 Hob.Check(Native.hob_pipeline_expand(&raw, (hob_pipeline_expand_report*)&report));
@@ -166,12 +164,10 @@ namespace Hobgoblin
                 raw.project = arena.Text(desc.Project);
                 raw.format = arena.Text(desc.Format);
                 raw.version = arena.Text(desc.Version);
-                raw.stable = arena.Texts(desc.Stable);
+                raw.stable = arena.Texts(desc.Stable, out raw.stable_count);
                 raw.stable_stride = (UIntPtr)sizeof(hob_str);
-                raw.stable_count = (UIntPtr)desc.Stable.Count;
-                raw.keys = arena.Texts(desc.Keys);
+                raw.keys = arena.Texts(desc.Keys, out raw.key_count);
                 raw.key_stride = (UIntPtr)sizeof(hob_str);
-                raw.key_count = (UIntPtr)desc.Keys.Count;
                 raw.@out = arena.Text(desc.Out);
                 ((hob_pipeline_build_report*)&report)->struct_size = (uint)sizeof(hob_pipeline_build_report);
                 Hob.Check(Native.hob_pipeline_build(&raw, (hob_pipeline_build_report*)&report));

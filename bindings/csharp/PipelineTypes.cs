@@ -94,13 +94,14 @@ namespace Hobgoblin
             Hob.Check(Native.hob_pipeline_desc_init(&raw, (uint)sizeof(hob_pipeline_desc)));
             raw.kind = (hob_pipeline_kind)Kind;
             raw.schema = Schema;
-            raw.state = arena.Bytes(State);
-            raw.state_size = (uint)(State == null ? 0 : State.Length);
-            var shaders = (PipelineShader*)arena.Allocate(Shaders.Count, sizeof(PipelineShader));
-            for (var i = 0; i < Shaders.Count; ++i) shaders[i] = Shaders[i];
-            raw.shaders = (hob_pipeline_shader*)shaders;
+            raw.state = arena.Bytes(State, out var size);
+            raw.state_size = (uint)size;
+            var shaders = Calls.Snapshot(Shaders);
+            var copies = (PipelineShader*)arena.Allocate(shaders.Length, sizeof(PipelineShader));
+            for (var i = 0; i < shaders.Length; ++i) copies[i] = shaders[i];
+            raw.shaders = (hob_pipeline_shader*)copies;
             raw.shader_stride = (UIntPtr)sizeof(hob_pipeline_shader);
-            raw.shader_count = (UIntPtr)Shaders.Count;
+            raw.shader_count = (UIntPtr)shaders.Length;
             return raw;
         }
     }
@@ -123,14 +124,17 @@ namespace Hobgoblin
         /// <summary>Bits, 1 to 64. All fields of a list together have at most 256 bits.</summary>
         public uint Width { get; }
 
-        internal static unsafe hob_pipeline_dimension* Describe(Arena arena, IList<PipelineDimension> dimensions)
+        internal static unsafe hob_pipeline_dimension* Describe(
+            Arena arena, IList<PipelineDimension> dimensions, out UIntPtr count)
         {
-            if (dimensions == null || dimensions.Count == 0) return null;
-            var raw = (hob_pipeline_dimension*)arena.Allocate(dimensions.Count, sizeof(hob_pipeline_dimension));
-            for (var i = 0; i < dimensions.Count; ++i)
+            var all = Calls.Snapshot(dimensions);
+            count = (UIntPtr)all.Length;
+            if (all.Length == 0) return null;
+            var raw = (hob_pipeline_dimension*)arena.Allocate(all.Length, sizeof(hob_pipeline_dimension));
+            for (var i = 0; i < all.Length; ++i)
             {
-                raw[i].name = arena.Text(dimensions[i].Name);
-                raw[i].width = dimensions[i].Width;
+                raw[i].name = arena.Text(all[i].Name);
+                raw[i].width = all[i].Width;
             }
             return raw;
         }
@@ -164,9 +168,9 @@ namespace Hobgoblin
             var mask = this;
             using (var arena = new Arena())
             {
-                Hob.Check(Native.hob_pipeline_set_mask_field(PipelineDimension.Describe(arena, dimensions),
-                    (UIntPtr)sizeof(hob_pipeline_dimension), (UIntPtr)dimensions.Count, (hob_pipeline_mask*)&mask,
-                    arena.Text(name), value, (hob_pipeline_mask*)&mask));
+                var raw = PipelineDimension.Describe(arena, dimensions, out var count);
+                Hob.Check(Native.hob_pipeline_set_mask_field(raw, (UIntPtr)sizeof(hob_pipeline_dimension), count,
+                    (hob_pipeline_mask*)&mask, arena.Text(name), value, (hob_pipeline_mask*)&mask));
             }
             return mask;
         }

@@ -83,17 +83,18 @@ namespace Hobgoblin
         /// <summary>The C struct, whose pointers are valid as long as the arena.</summary>
         internal hob_image* Describe(Arena arena)
         {
-            PixelLayout.Check(Format, Width, Height, Stride, Pixels == null ? 0 : Pixels.Length, ChromaStride,
-                Chroma == null ? 0 : Chroma.Length);
             var raw = (hob_image*)arena.Allocate(1, sizeof(hob_image));
             Hob.Check(Native.hob_image_init(raw, (uint)sizeof(hob_image)));
             raw->format = (hob_pixel_format)Format;
-            raw->pixels = arena.Bytes(Pixels);
+            raw->pixels = arena.Bytes(Pixels, out var size);
             raw->width = Width;
             raw->height = Height;
             raw->stride = (UIntPtr)(ulong)Stride;
-            raw->chroma = arena.Bytes(Chroma);
+            raw->chroma = arena.Bytes(Chroma, out var chromaSize);
             raw->chroma_stride = (UIntPtr)(ulong)ChromaStride;
+            // The copy is checked, which no other thread changes.
+            PixelLayout.Check((PixelFormat)raw->format, raw->width, raw->height, (long)(ulong)raw->stride, (long)(ulong)size,
+                (long)(ulong)raw->chroma_stride, (long)(ulong)chromaSize);
             return raw;
         }
     }
@@ -152,16 +153,8 @@ namespace Hobgoblin
             Format = format;
         }
 
-        /// <summary>Throws unless the planes and the hints are as large as the fields say.</summary>
-        internal void Check()
-        {
-            PixelLayout.Check(Format, Width, Height, Stride, Pixels == null ? DataSize : Pixels.Length, ChromaStride,
-                Chroma == null ? ChromaDataSize : Chroma.Length);
-            CheckCount(Dirty, DirtyCount, nameof(DirtyCount));
-            CheckCount(Moves, MoveCount, nameof(MoveCount));
-        }
-
-        static void CheckCount(Array hints, int count, string name)
+        /// <summary>Throws unless an array of hints has as many as a field says.</summary>
+        internal static void CheckCount(Array hints, int count, string name)
         {
             if (count < 0 || count > (hints == null ? 0 : hints.Length))
                 throw new ArgumentOutOfRangeException(name, "more than the array has");

@@ -155,18 +155,22 @@ namespace Hobgoblin
             raw.format = program.Format;
             raw.build_us = program.BuildUs;
             raw.group = program.Group;
+            // Once, so that sizes are those of the arrays even if another thread sets others.
+            var bytes = program.Data;
+            var reflected = program.Reflection;
+            var linked = program.Shaders;
             using (Hold(out var cache))
             {
-                fixed (byte* data = program.Data)
-                fixed (byte* reflection = program.Reflection)
-                fixed (Fingerprint* shaders = program.Shaders)
+                fixed (byte* data = bytes)
+                fixed (byte* reflection = reflected)
+                fixed (Fingerprint* shaders = linked)
                 {
                     raw.data = data;
-                    raw.size = (UIntPtr)(program.Data == null ? 0 : program.Data.Length);
+                    raw.size = (UIntPtr)(bytes == null ? 0 : bytes.Length);
                     raw.reflection = reflection;
-                    raw.reflection_size = (UIntPtr)(program.Reflection == null ? 0 : program.Reflection.Length);
+                    raw.reflection_size = (UIntPtr)(reflected == null ? 0 : reflected.Length);
                     raw.shaders = (hob_fingerprint*)shaders;
-                    raw.shader_count = (UIntPtr)(program.Shaders == null ? 0 : program.Shaders.Length);
+                    raw.shader_count = (UIntPtr)(linked == null ? 0 : linked.Length);
                     return Native.hob_program_cache_put((hob_program_cache*)cache, (hob_fingerprint*)&key, &raw);
                 }
             }

@@ -360,10 +360,8 @@ namespace Hobgoblin
                 if (code != 0) return code;
                 box.Binary.Dispose();
                 binary->format = made.Format;
-                binary->data = box.Binary.Bytes(made.Data);
-                binary->size = (UIntPtr)(made.Data == null ? 0 : made.Data.Length);
-                binary->reflection = box.Binary.Bytes(made.Reflection);
-                binary->reflection_size = (UIntPtr)(made.Reflection == null ? 0 : made.Reflection.Length);
+                binary->data = box.Binary.Bytes(made.Data, out binary->size);
+                binary->reflection = box.Binary.Bytes(made.Reflection, out binary->reflection_size);
                 return 0;
             }
             catch (Exception exception)

@@ -72,6 +72,13 @@ namespace Hobgoblin
             return (void*)block;
         }
 
+        /// <summary>A copy of an array with its size; null without bytes.</summary>
+        internal void* Bytes(byte[] bytes, out UIntPtr size)
+        {
+            size = (UIntPtr)(bytes == null ? 0 : bytes.Length);
+            return Bytes(bytes);
+        }
+
         /// <summary>A copy of an array; null without bytes.</summary>
         internal void* Bytes(byte[] bytes)
         {
@@ -95,12 +102,13 @@ namespace Hobgoblin
             return new hob_str { data = (byte*)Bytes(bytes), len = (UIntPtr)bytes.Length };
         }
 
-        /// <summary>Texts as an array of hob_str; null without texts.</summary>
-        internal hob_str* Texts(IList<string> texts)
+        /// <summary>Texts as an array of hob_str.</summary>
+        internal hob_str* Texts(IList<string> texts, out UIntPtr count)
         {
-            if (texts == null || texts.Count == 0) return null;
-            var copies = (hob_str*)Allocate(texts.Count, sizeof(hob_str));
-            for (var i = 0; i < texts.Count; ++i) copies[i] = Text(texts[i]);
+            var all = Calls.Snapshot(texts);
+            var copies = (hob_str*)Allocate(all.Length, sizeof(hob_str));
+            for (var i = 0; i < all.Length; ++i) copies[i] = Text(all[i]);
+            count = (UIntPtr)all.Length;
             return copies;
         }
 
@@ -159,6 +167,13 @@ namespace Hobgoblin
             while (length < bytes.Length && length > 0 && (bytes[length] & 0xC0) == 0x80) --length;
             Marshal.Copy(bytes, 0, (IntPtr)buffer, length);
             buffer[length] = 0;
+        }
+
+        /// <summary>The elements of a list, whose length cannot change any more. Empty for null.
+        /// Another thread may add to the list of a desc while the desc is copied into native memory.</summary>
+        internal static T[] Snapshot<T>(IList<T> list)
+        {
+            return list == null ? new T[0] : new List<T>(list).ToArray();
         }
 
         /// <summary>Copies a pointer's bytes into an array.</summary>
