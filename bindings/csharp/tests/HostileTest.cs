@@ -1,5 +1,4 @@
-// Objects that other threads change while they are passed on, and lists that lie: no size is believed twice.
-// MIT OR Apache-2.0.
+// Arguments that another thread changes during the call, and lists with a wrong Count. MIT OR Apache-2.0.
 using System;
 using System.Collections;
 using System.Collections.Generic;
@@ -175,7 +174,7 @@ static class HostileTest
         IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
     }
 
-    public static void Lists_that_lie_about_their_length()
+    public static void Lists_with_a_wrong_count()
     {
         foreach (var said in new[] { 0, 1, 100 })
         {
