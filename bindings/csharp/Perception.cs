@@ -214,7 +214,7 @@ namespace Hobgoblin
         public void BeginFrame(Frame frame, Executor executor = null)
         {
             if (frame == null) throw new ArgumentNullException(nameof(frame));
-            // Each field is read once: what is checked is what is used, even if another thread changes the frame.
+            // Each field is read once, so that the checked sizes are used even if another thread changes the frame.
             var pixelArray = frame.Pixels;
             var chromaArray = frame.Chroma;
             var dirtyArray = frame.Dirty;
