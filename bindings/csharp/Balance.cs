@@ -189,9 +189,14 @@ namespace Hobgoblin
             {
                 using (Exclusive(out hob_balance* balance))
                 {
-                    var result = Native.hob_balance_start_recording(
-                        balance, Recording.WritePointer, userData, Callbacks.ReleasePointer);
-                    isStarted = result == hob_result.HOB_RESULT_OK;
+                    hob_result result;
+                    try { }
+                    finally
+                    {
+                        result = Native.hob_balance_start_recording(
+                            balance, Recording.WritePointer, userData, Callbacks.ReleasePointer);
+                        isStarted = result == hob_result.HOB_RESULT_OK;
+                    }
                     Hob.Check(result);
                 }
             }

@@ -283,14 +283,18 @@ namespace Hobgoblin
 
         void DestroyNow(IntPtr native)
         {
-            try
-            {
-                Destroy(native);
-            }
+            try { } // see "Threads that are aborted" in Callbacks.cs
             finally
             {
-                Callbacks.ReportHeld();
-                Owners.Destroyed();
+                try
+                {
+                    Destroy(native);
+                }
+                finally
+                {
+                    Callbacks.ReportHeld();
+                    Owners.Destroyed();
+                }
             }
         }
     }

@@ -18,6 +18,10 @@
 // No exception leaves a trampoline. Fail keeps it for the managed call that made the native call on this thread: its
 // Hob.Check throws it. A callback that may run on a thread of the library uses Report, or a SharedException that
 // another call rethrows. Its thread calls BeginBackground instead of Begin if it runs background tasks.
+//
+// Threads that are aborted. Mono can abort a thread at the entry of a callback, before its try. That would unwind through
+// the library, and the handle would stay busy for ever. Mono defers an abort while any caller is in a finally block. So
+// the calls that destroy, or that run callbacks in every frame, are made there: `try { } finally { result = Native.hob_x(...); }`.
 using System;
 using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
@@ -164,10 +168,16 @@ namespace Hobgoblin
             if (Interlocked.CompareExchange(ref first, exception, null) != null) Hob.Report(exception);
         }
 
+        /// <summary>
+        /// Throws it. Call it after the native call, on its thread: an exception that this thread holds for that call is
+        /// reported, since two cannot be thrown.
+        /// </summary>
         internal void Rethrow()
         {
             var exception = Take();
-            if (exception != null) Callbacks.Throw(exception);
+            if (exception == null) return;
+            Callbacks.ReportHeld();
+            Callbacks.Throw(exception);
         }
 
         internal Exception Take()

@@ -29,6 +29,32 @@ namespace Hobgoblin
         Host = 2,
     }
 
+    /// <summary>What all copies of a job share, and the user data of its ticket.</summary>
+    internal sealed class JobState
+    {
+        internal object Ticket;
+        readonly bool isTask;
+        int isOver;
+
+        internal JobState(bool isTask)
+        {
+            this.isTask = isTask;
+        }
+
+        /// <summary>The library frees a task after its run, and a loop after Finish.</summary>
+        internal void Start()
+        {
+            var was = isTask ? Interlocked.Exchange(ref isOver, 1) : Volatile.Read(ref isOver);
+            if (was != 0)
+                throw new InvalidOperationException("the job is over: run it once, and before Finish returns");
+        }
+
+        internal void End()
+        {
+            Volatile.Write(ref isOver, 1);
+        }
+    }
+
     /// <summary>One call that the library asks the host to make: run it once, on any thread of the host.</summary>
     public unsafe struct Job
     {
@@ -45,9 +71,11 @@ namespace Hobgoblin
         readonly IntPtr task;
         readonly IntPtr name;
         readonly uint flags;
+        readonly JobState state;
 
-        internal Job(IntPtr run, void* task, uint flags, byte* name)
+        internal Job(IntPtr run, void* task, uint flags, byte* name, JobState state)
         {
+            this.state = state;
             this.run = run;
             this.task = (IntPtr)task;
             this.flags = flags;
@@ -62,9 +90,11 @@ namespace Hobgoblin
             return Text.From((byte*)name);
         }
 
-        /// <summary>Does the work.</summary>
+        /// <summary>Does the work. Throws if a task has run already, or if Finish has returned for a loop.</summary>
         public void Run()
         {
+            if (state == null) throw new InvalidOperationException("this is no job: take one from Enqueue or Post");
+            state.Start();
             var function = Volatile.Read(ref last);
             if (function == null || function.Pointer != run)
             {
@@ -255,9 +285,13 @@ namespace Hobgoblin
                 userData = Callbacks.Keep(loop);
                 using (Hold(out var native))
                 {
-                    result = Native.hob_executor_parallel_for(
-                        (hob_executor*)native, blocks, RunBlockPointer, userData, (hob_priority)priority,
-                        Text.Encode(name, buffer, NameCapacity));
+                    var text = Text.Encode(name, buffer, NameCapacity);
+                    try { } // see "Threads that are aborted" in Callbacks.cs
+                    finally
+                    {
+                        result = Native.hob_executor_parallel_for(
+                            (hob_executor*)native, blocks, RunBlockPointer, userData, (hob_priority)priority, text);
+                    }
                     if (!loop.Exception.IsSet) Hob.Check(result);
                 }
                 loop.Exception.Rethrow();
@@ -285,10 +319,16 @@ namespace Hobgoblin
             {
                 using (Hold(out var native))
                 {
-                    var result = Native.hob_executor_post(
-                        (hob_executor*)native, RunTaskPointer, userData, Callbacks.ReleasePointer, (hob_priority)priority,
-                        Text.Encode(name, buffer, NameCapacity));
-                    isPosted = result == hob_result.HOB_RESULT_OK;
+                    var text = Text.Encode(name, buffer, NameCapacity);
+                    hob_result result;
+                    try { }
+                    finally
+                    {
+                        result = Native.hob_executor_post(
+                            (hob_executor*)native, RunTaskPointer, userData, Callbacks.ReleasePointer,
+                            (hob_priority)priority, text);
+                        isPosted = result == hob_result.HOB_RESULT_OK;
+                    }
                     Hob.Check(result);
                 }
             }
@@ -304,7 +344,9 @@ namespace Hobgoblin
             using (Hold(out var native))
             {
                 uint ran;
-                var result = Native.hob_executor_pump((hob_executor*)native, budgetMicroseconds, &ran);
+                hob_result result;
+                try { }
+                finally { result = Native.hob_executor_pump((hob_executor*)native, budgetMicroseconds, &ran); }
                 taskException.Rethrow();
                 Hob.Check(result);
                 return ran;
@@ -319,7 +361,9 @@ namespace Hobgoblin
         {
             using (Hold(out var native))
             {
-                var result = Native.hob_executor_wait_idle((hob_executor*)native, timeoutMicroseconds);
+                hob_result result;
+                try { }
+                finally { result = Native.hob_executor_wait_idle((hob_executor*)native, timeoutMicroseconds); }
                 taskException.Rethrow();
                 return Hob.CheckUnless(result, hob_result.HOB_RESULT_TIMEOUT);
             }
@@ -411,8 +455,11 @@ namespace Hobgoblin
             var call = Callbacks.Begin();
             try
             {
-                var ticket = Callbacks.Get<Host>(userData).JobSystem.Enqueue(new Job(run, task, flags, name));
-                return ticket == null ? null : Callbacks.Keep(ticket);
+                var state = new JobState(false);
+                state.Ticket = Callbacks.Get<Host>(userData).JobSystem.Enqueue(new Job(run, task, flags, name, state));
+                if (state.Ticket != null) return Callbacks.Keep(state);
+                state.End();
+                return null;
             }
             catch (Exception exception)
             {
@@ -431,7 +478,7 @@ namespace Hobgoblin
             var call = Callbacks.Begin();
             try
             {
-                Callbacks.Get<Host>(userData).JobSystem.Finish(Callbacks.Get<object>(ticket));
+                Callbacks.Get<Host>(userData).JobSystem.Finish(Callbacks.Get<JobState>(ticket).Ticket);
             }
             catch (Exception exception)
             {
@@ -439,6 +486,7 @@ namespace Hobgoblin
             }
             finally
             {
+                Callbacks.Get<JobState>(ticket).End();
                 Callbacks.Drop(ticket);
                 call.End();
             }
@@ -450,7 +498,7 @@ namespace Hobgoblin
             var call = Callbacks.Begin();
             try
             {
-                Callbacks.Get<Host>(userData).Post(new Job(run, task, flags, name));
+                Callbacks.Get<Host>(userData).Post(new Job(run, task, flags, name, new JobState(true)));
             }
             catch (Exception exception)
             {

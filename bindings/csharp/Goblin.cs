@@ -31,6 +31,14 @@ namespace Hobgoblin
         /// <summary>The position of its choice in Goblin.GetChoices; negative: no setting.</summary>
         public int Index => (int)Id.index1 - 1;
 
+        /// <summary>Its id in a goblin, which must be its own: ids of another one may name a setting there, too.</summary>
+        internal hob_setting_id In(Goblin owner)
+        {
+            if (goblin != null && goblin != owner)
+                throw new ArgumentException("the setting belongs to another goblin: pass a setting of this one");
+            return Id;
+        }
+
         internal Goblin Goblin => goblin ?? throw new InvalidOperationException("this is no setting: add one to a goblin");
 
         public bool Equals(Setting other)
@@ -109,28 +117,46 @@ namespace Hobgoblin
         public Decision Update()
         {
             var decision = EmptyDecision();
-            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_update(goblin, &decision.Raw));
+            using (Exclusive(out hob_goblin* goblin))
+            {
+                hob_result result;
+                try { } // see "Threads that are aborted" in Callbacks.cs
+                finally { result = Native.hob_goblin_update(goblin, &decision.Raw); }
+                Hob.Check(result);
+            }
             return decision;
         }
 
         /// <summary>The first half of Update: runs the measure callbacks and takes in the samples.</summary>
         public void CollectSamples()
         {
-            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_collect_samples(goblin));
+            using (Exclusive(out hob_goblin* goblin))
+            {
+                hob_result result;
+                try { }
+                finally { result = Native.hob_goblin_collect_samples(goblin); }
+                Hob.Check(result);
+            }
         }
 
         /// <summary>The second half of Update: estimates, solves and publishes the choices.</summary>
         public Decision Decide()
         {
             var decision = EmptyDecision();
-            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_decide(goblin, &decision.Raw));
+            using (Exclusive(out hob_goblin* goblin))
+            {
+                hob_result result;
+                try { }
+                finally { result = Native.hob_goblin_decide(goblin, &decision.Raw); }
+                Hob.Check(result);
+            }
             return decision;
         }
 
         /// <summary>The choice of a setting: that of its latest decision, or its default. Any thread, any time.</summary>
         public uint GetChoice(Setting setting)
         {
-            using (Hold(out hob_goblin* goblin)) return Native.hob_goblin_choice(goblin, setting.Id);
+            using (Hold(out hob_goblin* goblin)) return Native.hob_goblin_choice(goblin, setting.In(this));
         }
 
         /// <summary>The option that a decision chose. Any thread, any time.</summary>
@@ -149,7 +175,7 @@ namespace Hobgoblin
             {
                 uint found = 0;
                 var isFound = Hob.CheckUnless(
-                    Native.hob_goblin_choice_of(goblin, decisionId, setting.Id, &found), hob_result.HOB_RESULT_NOT_FOUND);
+                    Native.hob_goblin_choice_of(goblin, decisionId, setting.In(this), &found), hob_result.HOB_RESULT_NOT_FOUND);
                 choice = found;
                 return isFound;
             }
@@ -217,7 +243,7 @@ namespace Hobgoblin
             using (Exclusive(out hob_goblin* goblin))
                 return Hob.CheckUnless(
                     Native.hob_goblin_measure(
-                        goblin, decisionId, setting.Id, (hob_lane)lane, burden, (hob_sample_quality)quality),
+                        goblin, decisionId, setting.In(this), (hob_lane)lane, burden, (hob_sample_quality)quality),
                     hob_result.HOB_RESULT_NOT_FOUND);
         }
 
@@ -248,14 +274,14 @@ namespace Hobgoblin
         {
             using (Exclusive(out hob_goblin* goblin))
                 return Hob.CheckUnless(
-                    Native.hob_goblin_report_applied(goblin, decisionId, setting.Id, choice),
+                    Native.hob_goblin_report_applied(goblin, decisionId, setting.In(this), choice),
                     hob_result.HOB_RESULT_NOT_FOUND);
         }
 
         /// <summary>Sets how much work a setting has from the next decision on. Burdens are learned per unit of work.</summary>
         public void SetWork(Setting setting, double work)
         {
-            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_set_work(goblin, setting.Id, work));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_set_work(goblin, setting.In(this), work));
         }
 
         // Parameters.
@@ -304,20 +330,20 @@ namespace Hobgoblin
         public void SetRange(Setting setting, uint first, uint last = uint.MaxValue)
         {
             using (Exclusive(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_set_range(goblin, setting.Id, first, last));
+                Hob.Check(Native.hob_goblin_set_range(goblin, setting.In(this), first, last));
         }
 
         /// <summary>Allows only one option. SetRange(setting, 0) allows all again.</summary>
         public void Pin(Setting setting, uint option)
         {
-            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_pin(goblin, setting.Id, option));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_pin(goblin, setting.In(this), option));
         }
 
         /// <summary>Takes a setting out of decisions, or back in.</summary>
         public void SetEnabled(Setting setting, bool isEnabled)
         {
             using (Exclusive(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_set_enabled(goblin, setting.Id, isEnabled ? 1u : 0));
+                Hob.Check(Native.hob_goblin_set_enabled(goblin, setting.In(this), isEnabled ? 1u : 0));
         }
 
         /// <summary>Sets the factor on the cost of changes. Below 1 while they are hard to notice.</summary>
@@ -330,7 +356,7 @@ namespace Hobgoblin
         public void SetSwitchScale(Setting setting, double scale)
         {
             using (Exclusive(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_set_setting_switch_scale(goblin, setting.Id, scale));
+                Hob.Check(Native.hob_goblin_set_setting_switch_scale(goblin, setting.In(this), scale));
         }
 
         /// <summary>Allows more trials for some decisions; such frames may exceed each limit by that share of it.</summary>
@@ -377,7 +403,7 @@ namespace Hobgoblin
             {
                 var reason = new Reason();
                 Hob.Check(Native.hob_reason_init(&reason.Raw, (uint)sizeof(hob_reason)));
-                Hob.Check(Native.hob_goblin_get_reason(goblin, setting.Id, &reason.Raw));
+                Hob.Check(Native.hob_goblin_get_reason(goblin, setting.In(this), &reason.Raw));
                 return reason;
             }
         }
@@ -388,7 +414,7 @@ namespace Hobgoblin
             const int enough = 256;
             var buffer = stackalloc byte[enough];
             using (Shared(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_get_reason_text(goblin, setting.Id, buffer, (UIntPtr)enough, null));
+                Hob.Check(Native.hob_goblin_get_reason_text(goblin, setting.In(this), buffer, (UIntPtr)enough, null));
             return Text.From(buffer);
         }
 
@@ -406,7 +432,7 @@ namespace Hobgoblin
             {
                 var found = Estimate.Empty();
                 var isFound = Hob.CheckUnless(
-                    Native.hob_goblin_get_estimate(goblin, setting.Id, option, (hob_lane)lane, &found.Raw),
+                    Native.hob_goblin_get_estimate(goblin, setting.In(this), option, (hob_lane)lane, &found.Raw),
                     hob_result.HOB_RESULT_NOT_FOUND);
                 estimate = found;
                 return isFound;

@@ -113,8 +113,13 @@ namespace Hobgoblin
                         box.Describe(&desc, userData);
                     }
                     hob_setting_id setting;
-                    var result = Native.hob_goblin_add_setting(goblin, &desc, &setting);
-                    isOwned = result == hob_result.HOB_RESULT_OK;
+                    hob_result result;
+                    try { }
+                    finally
+                    {
+                        result = Native.hob_goblin_add_setting(goblin, &desc, &setting);
+                        isOwned = result == hob_result.HOB_RESULT_OK;
+                    }
                     // After an exception the caller would not learn the id.
                     if (isOwned && Callbacks.HasHeld) Native.hob_goblin_remove_setting(goblin, setting);
                     Hob.Check(result);
@@ -244,7 +249,7 @@ namespace Hobgoblin
         /// <summary>Removes a setting. Its learned burdens stay, for a later setting of the same id.</summary>
         public void Remove(Setting setting)
         {
-            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_remove_setting(goblin, setting.Id));
+            using (Exclusive(out hob_goblin* goblin)) Hob.Check(Native.hob_goblin_remove_setting(goblin, setting.In(this)));
         }
 
         /// <summary>Replaces the options of a setting. Another number of options drops its learned burdens.</summary>
@@ -254,21 +259,21 @@ namespace Hobgoblin
             fixed (Option* first = options)
             using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_set_options(
-                    goblin, setting.Id, (hob_option*)first, (UIntPtr)(uint)sizeof(Option), (uint)options.Length));
+                    goblin, setting.In(this), (hob_option*)first, (UIntPtr)(uint)sizeof(Option), (uint)options.Length));
         }
 
         /// <summary>Changes the value of one option.</summary>
         public void SetValue(Setting setting, uint option, double value)
         {
             using (Exclusive(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_set_value(goblin, setting.Id, option, value));
+                Hob.Check(Native.hob_goblin_set_value(goblin, setting.In(this), option, value));
         }
 
         /// <summary>Sets whether an option can be chosen now.</summary>
         public void SetReady(Setting setting, uint option, bool isReady)
         {
             using (Exclusive(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_set_ready(goblin, setting.Id, option, isReady ? 1u : 0));
+                Hob.Check(Native.hob_goblin_set_ready(goblin, setting.In(this), option, isReady ? 1u : 0));
         }
     }
 

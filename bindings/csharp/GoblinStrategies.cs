@@ -32,21 +32,21 @@ namespace Hobgoblin
         public void SetStrategyValue(uint strategy, Setting setting, uint option, double value)
         {
             using (Exclusive(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_set_strategy_value(goblin, strategy, setting.Id, option, value));
+                Hob.Check(Native.hob_goblin_set_strategy_value(goblin, strategy, setting.In(this), option, value));
         }
 
         /// <summary>Sets the factor on a setting's work under a strategy other than 0.</summary>
         public void SetStrategyWork(uint strategy, Setting setting, double factor)
         {
             using (Exclusive(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_set_strategy_work(goblin, strategy, setting.Id, factor));
+                Hob.Check(Native.hob_goblin_set_strategy_work(goblin, strategy, setting.In(this), factor));
         }
 
         /// <summary>Sets a factor on an option's work under a strategy other than 0. The setting's factor also applies.</summary>
         public void SetStrategyWork(uint strategy, Setting setting, uint option, double factor)
         {
             using (Exclusive(out hob_goblin* goblin))
-                Hob.Check(Native.hob_goblin_set_strategy_option_work(goblin, strategy, setting.Id, option, factor));
+                Hob.Check(Native.hob_goblin_set_strategy_option_work(goblin, strategy, setting.In(this), option, factor));
         }
 
         /// <summary>The net value of a strategy's best choices in the latest decision.</summary>
@@ -73,9 +73,14 @@ namespace Hobgoblin
             {
                 using (Exclusive(out hob_goblin* goblin))
                 {
-                    var result = Native.hob_goblin_start_recording(
-                        goblin, Recording.WritePointer, userData, Callbacks.ReleasePointer);
-                    isStarted = result == hob_result.HOB_RESULT_OK;
+                    hob_result result;
+                    try { }
+                    finally
+                    {
+                        result = Native.hob_goblin_start_recording(
+                            goblin, Recording.WritePointer, userData, Callbacks.ReleasePointer);
+                        isStarted = result == hob_result.HOB_RESULT_OK;
+                    }
                     Hob.Check(result);
                 }
             }

@@ -213,7 +213,7 @@ static class CallbackTest
                 SetChoice = (choice, id) =>
                 {
                     isInside.Set();
-                    Thread.Sleep(10000);
+                    Thread.Sleep(300);
                 },
             }, Two);
             var isAborted = false;
@@ -239,10 +239,86 @@ static class CallbackTest
                 thread.Join();
                 return;
             }
-            Ensure.That(thread.Join(8000), "the sleep was cut short");
+            Ensure.That(thread.Join(8000), "the thread ends");
             Ensure.That(isAborted, "the abort goes on in managed code");
             goblin.SetSwitchScale(1); // it would be busy for ever if the call had not returned
         }
+    }
+
+    public static void An_abort_at_any_moment_leaves_no_handle_busy()
+    {
+        for (var round = 0; round < 100; ++round)
+        {
+            using (var goblin = Make())
+            using (var executor = new Executor())
+            {
+                var values = 0;
+                goblin.Add("a", new SettingCallbacks { Measure = (ref Sample sample) => (++values & 3) != 0 }, Two);
+                var thread = new Thread(() =>
+                {
+                    try
+                    {
+                        for (;;)
+                        {
+                            goblin.Update();
+                            executor.ParallelFor(20, block => ++values);
+                            executor.Post(() => ++values);
+                            executor.WaitIdle();
+                        }
+                    }
+                    catch (ThreadAbortException)
+                    {
+                    }
+                    catch (ObjectDisposedException)
+                    {
+                    }
+                });
+                thread.IsBackground = true;
+                thread.Start();
+                Thread.Sleep(1 + round % 5);
+                try
+                {
+                    thread.Abort();
+                }
+                catch (PlatformNotSupportedException)
+                {
+                    Hob.Shutdown(); // the next call of the thread throws
+                    thread.Join();
+                    return;
+                }
+                Ensure.That(thread.Join(8000), "the thread ends");
+                goblin.Update();
+                executor.WaitIdle();
+            }
+        }
+        Ensure.Equal(0, Hob.UserDataCount, "everything is released");
+    }
+
+    sealed class ThrowingJobs : IJobSystem
+    {
+        public object Enqueue(Job job)
+        {
+            throw new InvalidOperationException("enqueue");
+        }
+
+        public void Finish(object ticket)
+        {
+        }
+    }
+
+    public static void Two_exceptions_of_one_call_do_not_reach_another_call()
+    {
+        var reports = new List<string>();
+        Action<Exception> report = exception => reports.Add(exception.Message);
+        Hob.UnhandledCallbackException += report;
+        using (var executor = new Executor(new ExecutorDesc { JobSystem = new ThrowingJobs(), MaxConcurrency = 2 }))
+        using (var profile = new Profile())
+        {
+            ThrowsExpected("block", () => executor.ParallelFor(10, block => Throw("block")));
+            profile.Clear();
+        }
+        Hob.UnhandledCallbackException -= report;
+        Ensure.Equal("enqueue", string.Join(", ", reports), "the other one is reported");
     }
 
     public static void Hooks_are_called_and_can_be_removed()

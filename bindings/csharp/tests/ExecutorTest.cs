@@ -168,6 +168,46 @@ static class ExecutorTest
         }
     }
 
+    /// <summary>Keeps all jobs, and runs each at once.</summary>
+    sealed class Collector : IJobSystem
+    {
+        internal readonly List<Job> Jobs = new List<Job>();
+
+        public object Enqueue(Job job)
+        {
+            Jobs.Add(job);
+            job.Run();
+            return job;
+        }
+
+        public void Finish(object ticket)
+        {
+        }
+    }
+
+    public static void A_job_that_is_over_cannot_run_again()
+    {
+        var collector = new Collector();
+        var tasks = new List<Job>();
+        var desc = new ExecutorDesc
+        {
+            JobSystem = collector, Post = tasks.Add, Background = Background.Host, MaxConcurrency = 2,
+        };
+        var count = 0;
+        using (var executor = new Executor(desc))
+        {
+            executor.ParallelFor(10, block => ++count);
+            Ensure.That(collector.Jobs.Count > 0, "a helper was asked for");
+            Ensure.Throws<InvalidOperationException>(() => collector.Jobs[0].Run());
+            executor.Post(() => ++count);
+            tasks[0].Run();
+            Ensure.Throws<InvalidOperationException>(() => tasks[0].Run());
+        }
+        Ensure.Throws<InvalidOperationException>(() => collector.Jobs[0].Run());
+        Ensure.Throws<InvalidOperationException>(() => new Job().Run());
+        Ensure.Equal(11, count, "ten blocks and a task");
+    }
+
     public static void The_host_can_give_its_job_system()
     {
         using (var jobs = new Jobs(3))

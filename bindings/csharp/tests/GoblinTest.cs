@@ -29,6 +29,20 @@ static class GoblinTest
         return decision;
     }
 
+    public static void A_setting_of_another_goblin_is_refused()
+    {
+        using (var goblin = Make())
+        using (var other = Make())
+        {
+            var mine = goblin.Add("shadows", 0, 4);
+            var foreign = other.Add("water", 0, 4);
+            Ensure.Throws<ArgumentException>(() => goblin.Pin(foreign, 1));
+            Ensure.Throws<ArgumentException>(() => goblin.Measure(Goblin.LatestDecision, foreign, Lane.Gpu, 1));
+            Ensure.Throws<ArgumentException>(() => goblin.GetChoice(foreign));
+            goblin.Pin(mine, 1);
+        }
+    }
+
     public static void Settings_get_the_choices_that_fit()
     {
         using (var goblin = Make())
