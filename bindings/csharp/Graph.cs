@@ -227,8 +227,14 @@ namespace Hobgoblin
             {
                 ((hob_evaluation_desc*)&desc)->struct_size = (uint)sizeof(hob_evaluation_desc);
                 ((hob_evaluation_summary*)&summary)->struct_size = (uint)sizeof(hob_evaluation_summary);
-                Check(Native.hob_graph_evaluate((hob_graph*)graph, (hob_executor*)threads, (hob_evaluation_desc*)&desc,
-                    (hob_evaluation_summary*)&summary));
+                hob_result result;
+                try { }
+                finally
+                {
+                    result = Native.hob_graph_evaluate((hob_graph*)graph, (hob_executor*)threads, (hob_evaluation_desc*)&desc,
+                        (hob_evaluation_summary*)&summary);
+                }
+                Check(result);
             }
             return summary;
         }

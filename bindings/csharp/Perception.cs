@@ -255,7 +255,11 @@ namespace Hobgoblin
                     raw.moves = (hob_frame_move*)moves;
                     var before = state.Executor;
                     state.Executor = executor;
-                    result = Native.hob_perception_begin_frame((hob_perception*)perception, &raw, (hob_executor*)threads);
+                    try { }
+                    finally
+                    {
+                        result = Native.hob_perception_begin_frame((hob_perception*)perception, &raw, (hob_executor*)threads);
+                    }
                     if (result == hob_result.HOB_RESULT_OK)
                     {
                         executorOfFrame.Dispose();
@@ -289,8 +293,13 @@ namespace Hobgoblin
             Value found;
             using (Enter(out var perception))
             {
-                var result = Native.hob_perception_query((hob_perception*)perception,
-                    *(hob_perception_pipeline_id*)&pipeline, frames, (hob_value*)&found);
+                hob_result result;
+                try { }
+                finally
+                {
+                    result = Native.hob_perception_query((hob_perception*)perception,
+                        *(hob_perception_pipeline_id*)&pipeline, frames, (hob_value*)&found);
+                }
                 return Found(result, found, out value);
             }
         }
@@ -302,8 +311,14 @@ namespace Hobgoblin
             Value found;
             using (Enter(out var perception))
             {
-                Check(Native.hob_perception_query((hob_perception*)perception, *(hob_perception_pipeline_id*)&pipeline,
-                    frames, (hob_value*)&found));
+                hob_result result;
+                try { }
+                finally
+                {
+                    result = Native.hob_perception_query((hob_perception*)perception, *(hob_perception_pipeline_id*)&pipeline,
+                        frames, (hob_value*)&found);
+                }
+                Check(result);
             }
             return found;
         }
@@ -315,8 +330,13 @@ namespace Hobgoblin
             Value found;
             using (Enter(out var perception))
             {
-                var result = Native.hob_perception_query_past((hob_perception*)perception,
-                    *(hob_perception_pipeline_id*)&pipeline, age, (hob_value*)&found);
+                hob_result result;
+                try { }
+                finally
+                {
+                    result = Native.hob_perception_query_past((hob_perception*)perception,
+                        *(hob_perception_pipeline_id*)&pipeline, age, (hob_value*)&found);
+                }
                 return Found(result, found, out value);
             }
         }
@@ -345,9 +365,16 @@ namespace Hobgoblin
                 fixed (PerceptionQuestion* asked = questions)
                 fixed (PerceptionAnswer* answered = answers)
                 {
-                    Check(Native.hob_perception_query_many((hob_perception*)perception, (hob_perception_question*)asked,
-                        (UIntPtr)sizeof(hob_perception_question), (UIntPtr)questions.Length, (hob_perception_answer*)answered,
-                        (UIntPtr)sizeof(hob_perception_answer), (UIntPtr)answers.Length, &count));
+                    hob_result result;
+                    try { }
+                    finally
+                    {
+                        result = Native.hob_perception_query_many((hob_perception*)perception, (hob_perception_question*)asked,
+                            (UIntPtr)sizeof(hob_perception_question), (UIntPtr)questions.Length,
+                            (hob_perception_answer*)answered,
+                            (UIntPtr)sizeof(hob_perception_answer), (UIntPtr)answers.Length, &count);
+                    }
+                    Check(result);
                 }
             }
         }
@@ -407,8 +434,14 @@ namespace Hobgoblin
         {
             hob_image raw;
             Hob.Check(Native.hob_image_init(&raw, (uint)sizeof(hob_image)));
-            Check(Native.hob_perception_get_image(
-                (hob_perception*)perception, *(hob_perception_pipeline_id*)&pipeline, &raw));
+            hob_result result;
+            try { }
+            finally
+            {
+                result = Native.hob_perception_get_image(
+                    (hob_perception*)perception, *(hob_perception_pipeline_id*)&pipeline, &raw);
+            }
+            Check(result);
             return new ImageView((PixelFormat)raw.format, raw.pixels, raw.width, raw.height, raw.stride, raw.chroma,
                 raw.chroma_stride, false);
         }

@@ -205,8 +205,13 @@ namespace Hobgoblin
             {
                 var raw = pipeline.Describe(arena);
                 var call = BeginCall();
-                var result = Native.hob_pipeline_library_add(
-                    (hob_pipeline_library*)library, &raw, buildMicroseconds, (hob_fingerprint*)&key);
+                hob_result result;
+                try { }
+                finally
+                {
+                    result = Native.hob_pipeline_library_add(
+                        (hob_pipeline_library*)library, &raw, buildMicroseconds, (hob_fingerprint*)&key);
+                }
                 call.End();
                 Hob.Check(result);
             }
@@ -222,7 +227,12 @@ namespace Hobgoblin
             using (Hold(out var library))
             {
                 var call = BeginCall();
-                var result = Native.hob_pipeline_library_compile((hob_pipeline_library*)library, timeoutMicroseconds, &count);
+                hob_result result;
+                try { }
+                finally
+                {
+                    result = Native.hob_pipeline_library_compile((hob_pipeline_library*)library, timeoutMicroseconds, &count);
+                }
                 call.End();
                 Hob.Check(result);
             }
@@ -236,8 +246,13 @@ namespace Hobgoblin
             using (Hold(out var library))
             {
                 var call = BeginCall();
-                var state = Native.hob_pipeline_library_wait(
-                    (hob_pipeline_library*)library, (hob_fingerprint*)&key, timeoutMicroseconds);
+                hob_pipeline_state state;
+                try { }
+                finally
+                {
+                    state = Native.hob_pipeline_library_wait(
+                        (hob_pipeline_library*)library, (hob_fingerprint*)&key, timeoutMicroseconds);
+                }
                 call.End();
                 Callbacks.Rethrow();
                 return (PipelineState)state;

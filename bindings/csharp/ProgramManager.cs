@@ -232,9 +232,14 @@ namespace Hobgoblin
             uint driverCode = 0;
             using (Exclusive(out var manager))
             {
-                Hob.CheckUnless(Native.hob_program_manager_compile(
-                    (hob_program_manager*)manager, *(hob_shader_id*)&shader, &state, &driverCode),
-                    hob_result.HOB_RESULT_BUILD_FAILED);
+                hob_result result;
+                try { }
+                finally
+                {
+                    result = Native.hob_program_manager_compile(
+                        (hob_program_manager*)manager, *(hob_shader_id*)&shader, &state, &driverCode);
+                }
+                Hob.CheckUnless(result, hob_result.HOB_RESULT_BUILD_FAILED);
             }
             return new CompileResult((ShaderState)state, driverCode);
         }
@@ -269,8 +274,10 @@ namespace Hobgoblin
                     desc.shader_count = (UIntPtr)shaders.Length;
                     var raw = (hob_link_result*)&linked;
                     Hob.Check(Native.hob_link_result_init(raw, (uint)sizeof(hob_link_result)));
-                    Hob.CheckUnless(Native.hob_program_manager_link((hob_program_manager*)manager, &desc, raw),
-                        hob_result.HOB_RESULT_BUILD_FAILED);
+                    hob_result result;
+                    try { }
+                    finally { result = Native.hob_program_manager_link((hob_program_manager*)manager, &desc, raw); }
+                    Hob.CheckUnless(result, hob_result.HOB_RESULT_BUILD_FAILED);
                 }
             }
             return linked;
