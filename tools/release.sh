@@ -79,7 +79,10 @@ step 2 "stripping the libraries"
 for library in "$stage"/lib/*.so* "$stage"/lib/*.dylib "$stage"/lib/libhobgoblin.a "$stage"/bin/*.dll; do
     if [ ! -f "$library" ] || [ -L "$library" ]; then continue; fi
     case $library in
-        *.a) "$strip" -S "$library" ;;
+        *.a)
+            # Objects of debug information alone, which strip refuses as empty.
+            "${strip%strip}ar" t "$library" | { grep '\.dwo$' || true; } | xargs -r "${strip%strip}ar" dD "$library"
+            "$strip" -S "$library" ;;
         *.dylib) "$strip" -x "$library" ;;
         *) "$strip" "$library" ;;
     esac
