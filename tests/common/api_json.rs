@@ -245,7 +245,7 @@ impl Document {
         serde_json::from_str(text).unwrap_or_else(|why| panic!("{PATH} does not follow its schema: {why}"))
     }
 
-    /// The bytes of the file: what fits into a line is on one line.
+    /// The bytes of the file. A value that fits into a line is on one line.
     pub fn text(&self) -> String {
         let pretty = serde_json::to_string_pretty(self).expect("all of it can be written as JSON");
         let (mut lines, mut starts): (Vec<String>, Vec<usize>) = (Vec::new(), Vec::new());
