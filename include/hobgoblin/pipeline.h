@@ -841,7 +841,10 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_wait(
 
 /// Requests a pipeline, and waits up to `timeout_us` microseconds for other threads that compile it.
 /// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after
-/// the wait. `timeout_us` 0, or a call inside a compile: the state is returned at once. Without an executor or threads
+/// the wait.
+///
+/// The wait also ends, with any timeout, if the host cancels the compile or forgets the pipeline. `timeout_us` 0, or a
+/// call inside a compile: the state is returned at once. Without an executor or threads
 /// in hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_request(
     const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t timeout_us);
@@ -905,7 +908,7 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_remaining_of(
 ///
 /// A compile that is running is not affected: on a lost device, return HOB_PIPELINE_BUILT_CANCELLED from it.
 ///
-/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory; its state stays. Threads: shared.
+/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_forget(
     const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t *out_count);
 
@@ -968,6 +971,9 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_remove_group(
 /// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten. With
 /// HOB_PIPELINE_POLICY_WAIT the call waits up to `timeout_us` microseconds for other threads that compile, but not inside
 /// a compile; otherwise it takes no lock and waits for nothing.
+///
+/// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or forgets
+/// a pipeline of it.
 ///
 /// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
 ///

@@ -370,6 +370,20 @@ impl Quarantine {
         self.lift(of_key.into_iter(), Some((environment, key)))
     }
 
+    /// Lift all strikes of a key, as [`forgive`](Self::forgive) does, but on an error none.
+    pub fn forgive_lastingly(&self, environment: u64, key: &[u8; 32]) -> Result<()> {
+        let is_struck = self.find(environment, key).is_some() || self.directory.has_strikes()?;
+        if is_struck && !self.options.read_only {
+            let _state = self.state();
+            let of = Some((environment, key));
+            self.directory.change(self.options.most_wait_ms, true, |strikes| strikes.forgive(of))?;
+        }
+        if let Some(struck) = self.find(environment, key) {
+            struck.strikes.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// Lift the strikes of all keys, as [`forgive`](Self::forgive) does for one key.
     pub fn forgive_all(&self) -> Result<()> {
         self.lift(self.struck.iter(), None)

@@ -126,7 +126,7 @@ pub extern "C" fn hob_pipeline_library_get_remaining_of(
 ///
 /// A compile that is running is not affected: on a lost device, return HOB_PIPELINE_BUILT_CANCELLED from it.
 ///
-/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory; its state stays. Threads: shared.
+/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads: shared.
 #[entry(shared, nullable(key, out_count), experimental)]
 pub extern "C" fn hob_pipeline_library_forget(
     library: *const hob_pipeline_library,

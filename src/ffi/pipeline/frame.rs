@@ -127,7 +127,10 @@ pub extern "C" fn hob_pipeline_library_wait(
 
 /// Requests a pipeline, and waits up to `timeout_us` microseconds for other threads that compile it.
 /// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after
-/// the wait. `timeout_us` 0, or a call inside a compile: the state is returned at once. Without an executor or threads
+/// the wait.
+///
+/// The wait also ends, with any timeout, if the host cancels the compile or forgets the pipeline. `timeout_us` 0, or a
+/// call inside a compile: the state is returned at once. Without an executor or threads
 /// in hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
 #[entry(shared, experimental)]
 #[must_use]

@@ -93,6 +93,9 @@ pub extern "C" fn hob_pipeline_library_remove_group(
 /// HOB_PIPELINE_POLICY_WAIT the call waits up to `timeout_us` microseconds for other threads that compile, but not inside
 /// a compile; otherwise it takes no lock and waits for nothing.
 ///
+/// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or forgets
+/// a pipeline of it.
+///
 /// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
 ///
 /// Returns HOB_PIPELINE_DECISION_SKIP after a failure, such as an unknown group, and HOB_PIPELINE_DECISION_DRAW if the

@@ -196,7 +196,7 @@ impl Core {
         let state = index.map_or_else(|| self.unknown(key), |index| self.precompiler.state_of(index));
         if let Some(bans) = self.quarantine.as_ref().filter(|_| state.is_refused()) {
             // Also the strikes of a pipeline that failed later.
-            bans.forgive(self.environment, &key.0)?;
+            bans.forgive_lastingly(self.environment, &key.0)?;
         }
         let is_forgotten = index.is_none_or(|index| {
             let is_forgotten = self.precompiler.forget(index);
@@ -394,7 +394,7 @@ impl Library {
     }
 
     /// Request a pipeline, and wait until other threads have compiled it. This thread does not compile. Returns its state
-    /// then, after the timeout, or at once from inside a compile.
+    /// then, after the timeout, after a cancelled compile, or at once from inside a compile.
     pub fn request(&self, key: &PipelineKey, timeout: Duration) -> State {
         let Some(index) = self.precompiler.find(key) else { return self.unknown(key) };
         if self.precompiler.request(key).is_final() {

@@ -443,9 +443,18 @@ impl Core {
         self.items.set_state(item, state, is_requested);
         if before != state {
             board.note(item, state);
-            self.must_notify |= state.is_final();
+            let goes_back = before.is_started() && !state.is_started();
+            let returns = &mut self.items.at_mut(item).returns;
+            *returns = returns.wrapping_add(goes_back.into());
+            self.must_notify |= state.is_final() || goes_back;
             self.items.at(item).groups.iter().for_each(|&group| Groups::change(&board.words, group, before, state));
         }
+    }
+
+    /// How often pipelines of a group went back to the queue.
+    pub fn returns_of(&self, group: Id) -> u32 {
+        let items = self.groups.items(group).unwrap_or_default();
+        items.iter().fold(0, |sum, &item| sum.wrapping_add(self.items.at(item).returns))
     }
 
     /// Notice whether pipelines remain.

@@ -38,6 +38,8 @@ pub struct Item {
     pub place: u32,
     /// The number of its running job; 0: no job.
     pub ticket: u64,
+    /// How often it went back to the queue: its compile was cancelled, or it was forgotten.
+    pub returns: u32,
     /// The expected time of its running job.
     pub expected_us: u64,
     /// The groups that it belongs to.

@@ -364,29 +364,33 @@ impl Precompiler {
         self.board.state(item)
     }
 
-    /// Request a pipeline, and wait for its final state. Returns its state then, or after the timeout. Other threads must
-    /// take jobs meanwhile: without them call [`take_key`](Self::take_key).
+    /// Request a pipeline, and wait for its final state. Returns its state then, after the timeout, or as soon as its compile
+    /// is cancelled or it is forgotten. Other threads must take jobs meanwhile: without them call
+    /// [`take_key`](Self::take_key).
     pub fn wait(&self, key: &PipelineKey, timeout: Duration) -> State {
+        let Some(item) = self.board.table.find(key) else { return State::Unknown };
+        let returns = self.core().core.items.at(item).returns;
         let is_open = |state| matches!(state, State::Queued | State::Running);
         if is_open(self.request(key)) {
-            self.wait_until(timeout, || !is_open(self.state(key)));
+            let is_met = |core: &Core| !is_open(self.board.state(item)) || core.items.at(item).returns != returns;
+            self.wait_until(timeout, is_met);
         }
-        self.state(key)
+        self.board.state(item)
     }
 
     /// Wait until a condition that changes with the states of pipelines. Returns false after the timeout.
-    fn wait_until(&self, timeout: Duration, is_met: impl Fn() -> bool) -> bool {
+    fn wait_until(&self, timeout: Duration, is_met: impl Fn(&Core) -> bool) -> bool {
         let deadline = Deadline::after(timeout);
         let mut core = self.core.lock().unwrap_or_else(PoisonError::into_inner);
         core.waiters += 1;
-        while !is_met() && !deadline.is_over() {
+        while !is_met(&core) && !deadline.is_over() {
             core = match deadline.left() {
                 Some(left) => self.changed.wait_timeout(core, left).unwrap_or_else(PoisonError::into_inner).0,
                 None => self.changed.wait(core).unwrap_or_else(PoisonError::into_inner),
             };
         }
         core.waiters -= 1;
-        is_met()
+        is_met(&core)
     }
 
     /// A pipeline was used. The predicted order learns from it. Cheap, but not free: call it for first uses.
@@ -455,12 +459,15 @@ impl Precompiler {
 
     #[cold]
     fn decide_missing(&self, group: Id, policy: Policy) -> Result<Decision> {
-        self.request_group_once(group)?;
         let words = &self.board.words;
         let is_decided = || words.missing(group).is_none_or(|missing| missing == 0) || words.is_refused(group);
         let count = |counter: &AtomicU64| _ = counter.fetch_add(1, Relaxed);
+        let returns = if let Policy::Wait(_) = policy { self.core().core.returns_of(group) } else { 0 };
+        self.request_group_once(group)?;
         if let Policy::Wait(timeout) = policy {
-            let is_decided = self.wait_until(timeout, is_decided);
+            // A host that cancels every compile must not keep this thread for ever.
+            self.wait_until(timeout, |core| is_decided() || core.returns_of(group) != returns);
+            let is_decided = is_decided();
             if self.missing(group)? == 0 {
                 count(&self.counters.waited);
                 return Ok(Decision::Draw);

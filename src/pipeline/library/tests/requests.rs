@@ -121,6 +121,34 @@ fn forgotten_pipelines_are_compiled_again() {
 }
 
 #[test]
+fn ban_that_cannot_be_lifted_in_the_directory_stays() {
+    let (disk, driver) = (FaultDisk::default(), driver());
+    for _ in 0..2 {
+        let process = disk.process();
+        let library = opened(Options { io: share(process.clone()).unwrap(), ..on(&disk, &driver) }, 2);
+        library.quarantine.as_ref().expect("there is a directory").begin(0, &key(0).0).expect("memory");
+        process.kill();
+        std::mem::forget(library);
+    }
+    let process = disk.process();
+    let library = opened(Options { io: share(process.clone()).unwrap(), ..on(&disk, &driver) }, 2);
+    let bans = library.quarantine.as_ref().expect("there is a directory");
+    let mut failures = 0;
+    // The first call removes what a killed process may have left, and may fail.
+    for calls in 1.. {
+        process.plan(|plan| plan.calls_to_error = Some(calls));
+        let forgotten = library.forget(Some(&key(0)));
+        process.plan(|plan| plan.calls_to_error = None);
+        let Err(why) = forgotten else { break };
+        assert_eq!(why.code(), crate::base::Code::Io, "{why}");
+        assert_eq!((library.state(&key(0)), bans.strikes(0, &key(0).0)), (State::Banned, 2), "after {calls} calls");
+        failures += 1;
+    }
+    assert!(failures > 1);
+    assert_eq!((library.state(&key(0)), bans.strikes(0, &key(0).0)), (State::Queued, 0));
+}
+
+#[test]
 fn ban_that_is_lifted_stays_lifted_at_the_next_start() {
     let (disk, driver) = (FaultDisk::default(), driver());
     for _ in 0..2 {

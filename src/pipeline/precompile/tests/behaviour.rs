@@ -293,6 +293,29 @@ fn wait_ends_with_the_deadline_or_the_result() {
 }
 
 #[test]
+fn wait_without_a_deadline_ends_if_the_compile_is_cancelled() {
+    let precompiler = precompiler(unlimited());
+    add(&precompiler, [(0, 0)]);
+    for _ in 0..3 {
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| precompiler.wait(&key(0), Duration::MAX));
+            await_waiter(&precompiler);
+            let job = precompiler.take().expect("it is requested");
+            precompiler.finish(&job, Outcome::Cancelled, 1).expect("it runs");
+            assert_eq!(waits.join().expect("no panic"), State::Queued);
+        });
+    }
+    // It was running before the wait, and nobody had requested it.
+    let job = precompiler.take_key(&key(0)).expect("it waits");
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| precompiler.wait(&key(0), Duration::MAX));
+        await_waiter(&precompiler);
+        precompiler.finish(&job, Outcome::Cancelled, 1).expect("it runs");
+        assert_eq!(waits.join().expect("no panic"), State::Queued);
+    });
+}
+
+#[test]
 fn orders_sort_as_their_names_say() {
     let first = |order| {
         let precompiler = precompiler(Options { order, ..unlimited() });

@@ -82,6 +82,23 @@ fn group_with_a_failed_pipeline_is_not_waited_for() {
 }
 
 #[test]
+fn wait_for_a_group_ends_if_a_compile_of_it_is_cancelled() {
+    let precompiler = precompiler(unlimited());
+    add(&precompiler, [(0, 0), (1, 0)]);
+    let group = precompiler.add_group(&[key(0), key(1)]).expect("memory");
+    for _ in 0..3 {
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| precompiler.decide(group, Policy::Wait(Duration::MAX)).expect("a group"));
+            await_waiter(&precompiler);
+            let job = precompiler.take().expect("it is requested");
+            precompiler.finish(&job, Outcome::Cancelled, 1).expect("it runs");
+            assert_eq!(waits.join().expect("no panic"), Decision::Skip);
+        });
+    }
+    assert_eq!(precompiler.decisions().timed_out, 3);
+}
+
+#[test]
 fn unknown_pipeline_of_a_group_is_requested_when_its_entry_is_added() {
     let precompiler = precompiler(Options { masks: masks(1, 0), ..unlimited() });
     let group = precompiler.add_group(&[key(5), key(6)]).expect("memory");

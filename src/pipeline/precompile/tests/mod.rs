@@ -54,3 +54,10 @@ fn compile_frame(precompiler: &Precompiler) -> Vec<u32> {
     }
     compiled
 }
+
+/// Wait until another thread waits for a pipeline or a group.
+fn await_waiter(precompiler: &Precompiler) {
+    while precompiler.core().core.waiters == 0 {
+        std::thread::yield_now();
+    }
+}
