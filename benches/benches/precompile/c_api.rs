@@ -26,13 +26,14 @@ struct LibraryDesc {
     format: Str,
     version: Str,
     directory: Str,
+    recording: Str,
     environment: *const c_void,
     executor: *const c_void,
     file_io: *const c_void,
     secret: Str,
     user_data: *mut c_void,
     compile: Option<extern "C" fn(*mut c_void, *const c_void) -> u32>,
-    rest: [u64; 9],
+    rest: [u64; 12],
 }
 
 #[repr(C)]
