@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use hobgoblin::pipeline::build::{Build, BuildOptions};
 use hobgoblin::pipeline::graphics::{ComputeState, GraphicsState, RayTracingState};
-use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder, Wanted};
+use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder, NO_STAGE, Wanted};
 use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
 use hobgoblin::pipeline::stable::{Expansion, StableFile};
 use hobgoblin::pipeline::precompile::MAX_SIGHTINGS;
-use hobgoblin::pipeline::{ShaderHash, Shipped, ShippedScan};
+use hobgoblin::pipeline::{FIRST_OWN_STAGE, LAST_STAGE, ShaderHash, Shipped, ShippedScan};
 use hobgoblin::store::fault_io::FaultDisk;
 use hobgoblin::store::io::{SharedIo, share};
 use libfuzzer_sys::fuzz_target;
@@ -157,7 +157,13 @@ fn check_wanted(bytes: &[u8]) {
     let mut wanted = Wanted::default();
     wanted.add_key("Shader0,0").expect("there is memory");
     wanted.add_stage(4);
-    let Ok(part) = KeyMap::load_wanted(&io, &paths, &wanted) else { return };
+    let Ok(part) = KeyMap::load_wanted(&io, &paths, wanted) else { return };
+    // Blocks that nobody wants are not read. All are read for a shader.
+    let mut strict = Wanted::default();
+    strict.add_shader(ShaderHash::default()).expect("there is memory");
+    if KeyMap::load_wanted(&io, &paths, strict).is_err() {
+        return;
+    }
     // Texts that nobody wants are not checked.
     let Ok(whole) = KeyMap::load(&io, &paths) else { return };
     assert_eq!((part.total(), part.file_lines()), (whole.len() as u64, whole.file_lines()));
@@ -182,6 +188,11 @@ fn check_csv(keys: &KeyMap) {
         rest = later;
         Ok(now.len())
     });
+    // A binary file may have stages of a later version.
+    let is_known = |stage| stage == NO_STAGE || stage <= LAST_STAGE || stage >= FIRST_OWN_STAGE;
+    if !keys.lines().all(|line| is_known(line.stage)) {
+        return assert!(loaded.is_err());
+    }
     assert_eq!(loaded.expect("there is memory").damaged, 0);
     assert!(again.finish().expect("there is memory").lines().eq(keys.lines()));
 }

@@ -14,15 +14,22 @@
 //! | file | content |
 //! |---|---|
 //! | `program` | [`program`](program()) names shader programs, also by SHA-1 as in Chromium's "GPU Program Caching" |
+//! | `lanes` | BLAKE3 of several short inputs at once |
 //! | `environment` | [`Environment`] names the driver and the machine that a program was built for |
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod environment;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "calls code for AVX2 after checking the processor")]
+mod lanes;
 mod program;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+
+#[cfg(target_arch = "x86_64")]
+use lanes::Keyed;
 
 pub use environment::{Environment, environment_kind};
 pub use program::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage, program, program_kind, shader};
@@ -107,6 +114,82 @@ impl Builder {
     pub fn finish(&self) -> Fingerprint {
         Fingerprint(*self.list.finalize().as_bytes())
     }
+}
+
+/// Names that are made at once.
+pub const LANES: usize = 8;
+
+/// The begin of names that differ in their last part alone. They are made several at once.
+pub struct Siblings {
+    #[cfg(target_arch = "x86_64")]
+    keyed: Keyed,
+    begin: Builder,
+    /// The list of the first parts.
+    list: [u8; MOST_PARTS * PART],
+    length: usize,
+}
+
+/// Bytes of a part in a list.
+const PART: usize = 4 + 4 + 8 + 32;
+/// Most parts of siblings, with the last one.
+const MOST_PARTS: usize = 4;
+
+impl Siblings {
+    /// Start names for one purpose, as [`Builder::new`] does, with these parts: kind, index and bytes. At most three.
+    pub fn new(context: &'static str, parts: &[(u32, u32, &[u8])]) -> Self {
+        let mut begin = Builder::new(context);
+        let (mut list, mut length) = ([0; MOST_PARTS * PART], 0);
+        for (kind, index, bytes) in parts {
+            list[length..][..PART].copy_from_slice(&part_of(*kind, *index, bytes.len(), &Fingerprint::of(bytes).0));
+            length += PART;
+            begin.part(*kind, *index, bytes);
+        }
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            keyed: Keyed::derive(context),
+            begin,
+            list,
+            length,
+        }
+    }
+
+    /// The names with these last parts.
+    pub fn names(&self, kind: u32, index: u32, last: &[&[u8]; LANES]) -> [Fingerprint; LANES] {
+        self.names_at_once(kind, index, last).unwrap_or_else(|| {
+            last.map(|bytes| {
+                let mut name = self.begin.clone();
+                name.part(kind, index, bytes);
+                name.finish()
+            })
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn names_at_once(&self, kind: u32, index: u32, last: &[&[u8]; LANES]) -> Option<[Fingerprint; LANES]> {
+        let hashes = Keyed::PLAIN.hash(last)?;
+        let lists = hashes.map(|hash| {
+            let mut list = self.list;
+            list[self.length..][..PART].copy_from_slice(&part_of(kind, index, last[0].len(), &hash));
+            list
+        });
+        let lists = std::array::from_fn(|lane| &lists[lane][..self.length + PART]);
+        Some(self.keyed.hash(&lists)?.map(Fingerprint))
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn names_at_once(&self, _: u32, _: u32, _: &[&[u8]; LANES]) -> Option<[Fingerprint; LANES]> {
+        None
+    }
+}
+
+/// A part in a list: kind, index, length and hash.
+fn part_of(kind: u32, index: u32, length: usize, hash: &[u8; 32]) -> [u8; PART] {
+    let mut bytes = [0; PART];
+    bytes[..4].copy_from_slice(&kind.to_le_bytes());
+    bytes[4..8].copy_from_slice(&index.to_le_bytes());
+    bytes[8..16].copy_from_slice(&(length as u64).to_le_bytes());
+    bytes[16..].copy_from_slice(hash);
+    bytes
 }
 
 /// The bytes of a part, hashed incrementally.

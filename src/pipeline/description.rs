@@ -1,7 +1,7 @@
 //! A pipeline as data, without any object of a graphics API.
 
 use crate::base::{Result, error, try_to_vec};
-use crate::fingerprint::{Builder, Fingerprint};
+use crate::fingerprint::{Builder, Fingerprint, LANES, Siblings};
 
 const CONTEXT: &str = "hobgoblin pipeline 1";
 /// Parts of a pipeline's name.
@@ -87,6 +87,16 @@ pub struct ShaderRef {
     pub hash: ShaderHash,
 }
 
+impl ShaderRef {
+    /// Stage and hash, as in files and names.
+    pub(super) fn to_bytes(self) -> [u8; 24] {
+        let mut bytes = [0; 24];
+        bytes[..4].copy_from_slice(&self.stage.to_le_bytes());
+        bytes[4..].copy_from_slice(&self.hash.0);
+        bytes
+    }
+}
+
 /// The schema of a pipeline's state.
 ///
 /// 0 is the library's own: see [`graphics`](crate::pipeline::graphics). All other numbers belong to the host, which
@@ -136,7 +146,13 @@ impl DescriptionRef<'_> {
 
     /// The name of this pipeline. Equal descriptions have equal names; the order of the shaders counts.
     pub fn key(&self) -> PipelineKey {
-        KeyBegin::new(self.kind, self.schema, self.state).key(self.shaders)
+        let mut name = Builder::new(CONTEXT);
+        name.part(HEAD, 0, &head(self.kind, self.schema));
+        name.part(STATE, 0, self.state);
+        name.written(SHADER, self.shaders.len() as u32, |list| {
+            self.shaders.iter().for_each(|shader| list.put(&shader.to_bytes()));
+        });
+        name.finish()
     }
 
     /// A copy on the heap.
@@ -146,30 +162,22 @@ impl DescriptionRef<'_> {
     }
 }
 
-/// The begin of the names of all pipelines with a state.
-pub struct KeyBegin(Builder);
+fn head(kind: PipelineKind, schema: Schema) -> [u8; 5] {
+    let [a, b, c, d] = schema.0.to_le_bytes();
+    [kind as u8, a, b, c, d]
+}
 
-impl KeyBegin {
+/// Makes the names of pipelines with a state, [`LANES`] at once.
+pub struct Keys(Siblings);
+
+impl Keys {
     pub fn new(kind: PipelineKind, schema: Schema, state: &[u8]) -> Self {
-        let mut name = Builder::new(CONTEXT);
-        name.written(HEAD, 0, |head| {
-            head.put(&[kind as u8]);
-            head.put(&schema.0.to_le_bytes());
-        });
-        name.part(STATE, 0, state);
-        Self(name)
+        Self(Siblings::new(CONTEXT, &[(HEAD, 0, &head(kind, schema)), (STATE, 0, state)]))
     }
 
-    /// The name of the pipeline with these shaders.
-    pub fn key(&self, shaders: &[ShaderRef]) -> PipelineKey {
-        let mut name = self.0.clone();
-        name.written(SHADER, shaders.len() as u32, |list| {
-            for shader in shaders {
-                list.put(&shader.stage.to_le_bytes());
-                list.put(&shader.hash.0);
-            }
-        });
-        name.finish()
+    /// The names of pipelines with so many shaders, which are encoded one after the other.
+    pub fn of(&self, count: usize, shaders: &[&[u8]; LANES]) -> [PipelineKey; LANES] {
+        self.0.names(SHADER, count as u32, shaders)
     }
 }
 

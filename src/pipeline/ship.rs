@@ -77,7 +77,7 @@ impl Recordings {
             step()?;
         }
         let expansion = expansion.ok_or_else(|| error!(InvalidArgument, "there is no recording"))?;
-        let keys = KeyMap::load_wanted(io, keys, &expansion.wanted()?)?;
+        let keys = KeyMap::load_wanted(io, keys, expansion.wanted()?)?;
         step()?;
         Ok((expansion.finish(&keys, io, out)?, keys))
     }
@@ -111,7 +111,7 @@ impl Shipment<'_> {
             Build::want(&StableFile::open(io, path)?, &mut wanted)?;
             step()?;
         }
-        let keys = KeyMap::load_wanted(io, self.keys, &wanted)?;
+        let keys = KeyMap::load_wanted(io, self.keys, wanted)?;
         step()?;
         let mut build = Build::new(self.identity, self.version, &keys, self.options)?;
         for path in self.stable {

@@ -6,16 +6,22 @@
 //! the process afterwards loses nothing. Damage costs the records that it hits, as in a segment.
 
 use std::io::IoSlice;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::format::{self, Checks, Form, HEADS, Header, encode_heads};
 use super::io::{SharedFile, SharedIo, read_exact_at};
-use super::segment::{ScanError, ScanLimits, ScanPosition, scan};
+use super::segment::{Found, Next, ScanError, ScanLimits, ScanPosition, Scanned, Scanner};
 use super::{Key, Name, io_error};
-use crate::base::{Error, Result, Text, error, try_path, try_path_join};
+use crate::base::{Result, Text, error, try_path, try_path_join};
 
 /// Bit of the formats of such files. The others are the kind and the version.
 const LOG: u32 = 1 << 30;
+/// Bytes of a record with a payload of so many bytes.
+pub fn record_bytes(payload: usize) -> u64 {
+    format::record_size(payload as u32)
+}
+
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 256 << 10;
 /// Longest payload, in bytes.
@@ -193,21 +199,7 @@ pub struct LogScan {
     pub is_truncated: bool,
 }
 
-/// Where the next part of a file begins: by default at its first record.
-#[derive(Clone, Copy, Debug)]
-pub struct LogPosition {
-    at: ScanPosition,
-    /// Losses before it.
-    lost: LogScan,
-}
-
-impl Default for LogPosition {
-    fn default() -> Self {
-        Self { at: ScanPosition::after(HEADS as u64), lost: LogScan::default() }
-    }
-}
-
-/// A file that can be read from begin to end, as often as wanted. Holds 256 KiB while it is read, or its longest
+/// A file that can be read from begin to end, as often as wanted. Reading it holds 256 KiB, or its longest
 /// record.
 pub struct LogReader {
     path: PathBuf,
@@ -267,53 +259,82 @@ impl LogReader {
 
     /// Pass all whole records to `each`, in order, until it returns false.
     pub fn for_each(&self, mut each: impl FnMut(&LogRecord, &[u8]) -> Result<bool>) -> Result<LogScan> {
-        let mut stopped = false;
-        let mut from = LogPosition::default();
-        let mut pass = |record: &LogRecord, payload: &[u8]| {
-            if each(record, payload)? {
-                return Ok(());
+        let mut cursor = self.cursor()?;
+        while let Some((record, payload)) = cursor.next(self)? {
+            if !each(&record, &cursor.bytes()[payload])? {
+                break;
             }
-            stopped = true;
-            Err(Error::OUT_OF_MEMORY)
+        }
+        Ok(cursor.lost)
+    }
+
+    /// Begin at the first record.
+    pub fn cursor(&self) -> Result<LogCursor> {
+        self.cursor_at(HEADS as u64)
+    }
+
+    /// Begin at the record at an offset.
+    pub fn cursor_at(&self, offset: u64) -> Result<LogCursor> {
+        let limits = ScanLimits { segment: u64::MAX, entry: LONGEST_RECORD as u32 };
+        let scanner = Scanner::new(&*self.file, ScanPosition::after(offset), limits);
+        let scanner = scanner.map_err(|why| io_error("read", &self.path, &why))?;
+        Ok(LogCursor { scanner, checks: Checks::new(None), too_long: 0, lost: LogScan::default(), offset: 0 })
+    }
+}
+
+/// A place in a file, for reading one record at a time.
+pub struct LogCursor {
+    scanner: Scanner,
+    checks: Checks,
+    too_long: u64,
+    lost: LogScan,
+    offset: u64,
+}
+
+impl LogCursor {
+    /// The next whole record, and the place of its payload in [`bytes`](Self::bytes). `None`: the end of the file, after
+    /// which [`lost`](Self::lost) is complete.
+    pub fn next(&mut self, log: &LogReader) -> Result<Option<(LogRecord, Range<usize>)>> {
+        let failed = |why: ScanError| match why {
+            ScanError::Other(why) => why,
+            ScanError::Io(why) => io_error("read", &log.path, &why),
         };
-        match self.read_on(&mut from, u64::MAX, &mut pass) {
-            Ok(scan) => Ok(scan.unwrap_or_default()),
-            Err(_) if stopped => Ok(from.lost),
-            Err(why) => Err(why),
+        loop {
+            let next = self.scanner.next(&*log.file, &self.checks, log.seed, &mut u64::MAX.clone()).map_err(failed)?;
+            let is_done = !matches!(next, Next::Found(_));
+            let Scanned { damaged, position, .. } = self.scanner.scanned(is_done);
+            self.lost.damaged = self.too_long + damaged;
+            let Next::Found(Found { offset, header, payload }) = next else {
+                let end = log.file.length().map_err(|why| io_error("read", &log.path, &why))?;
+                self.lost.is_truncated = position.end < end;
+                return Ok(None);
+            };
+            if header.form == Form::Plain && header.stored as usize == payload.len() {
+                let Header { kind, key, stamp, build_us, .. } = header;
+                self.offset = offset;
+                return Ok(Some((LogRecord { kind, key, stamp, build_us }, payload)));
+            }
+            self.too_long += 1;
         }
     }
 
-    /// Pass the next whole records to `each`, in order: about `bytes` of them, and at least one. At the end of the file
-    /// returns what was skipped.
-    pub fn read_on(
-        &self,
-        from: &mut LogPosition,
-        mut bytes: u64,
-        mut each: impl FnMut(&LogRecord, &[u8]) -> Result<()>,
-    ) -> Result<Option<LogScan>> {
-        let too_long = &mut from.lost.damaged;
-        let limits = ScanLimits { segment: u64::MAX, entry: LONGEST_RECORD as u32 };
-        let visit = |_, header: &Header, payload: &[u8]| {
-            if header.form != Form::Plain || header.stored as usize != payload.len() {
-                *too_long += 1;
-                return Ok(());
-            }
-            let Header { kind, key, stamp, build_us, .. } = *header;
-            each(&LogRecord { kind, key, stamp, build_us }, payload)
-        };
-        let checks = Checks::new(None);
-        let scanned = match scan(&*self.file, &checks, self.seed, from.at, limits, &mut bytes, visit) {
-            Ok(scanned) => scanned,
-            Err(ScanError::Other(why)) => return Err(why),
-            Err(ScanError::Io(why)) => return Err(io_error("read", &self.path, &why)),
-        };
-        from.at = scanned.position;
-        from.lost.damaged += scanned.damaged;
-        if !scanned.is_done {
-            return Ok(None);
-        }
-        let end = self.file.length().map_err(|why| io_error("read", &self.path, &why))?;
-        from.lost.is_truncated = scanned.position.end < end;
-        Ok(Some(from.lost))
+    /// Go to the record at an offset.
+    pub fn seek(&mut self, offset: u64) {
+        self.scanner.seek(offset);
+    }
+
+    /// The bytes in which the payload of the last record is.
+    pub fn bytes(&self) -> &[u8] {
+        self.scanner.bytes()
+    }
+
+    /// The offset of the last record.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Losses before the last record.
+    pub fn lost(&self) -> LogScan {
+        self.lost
     }
 }

@@ -1,6 +1,7 @@
 //! Known segments, and the scan of their parts that no snapshot covers.
 
 use std::io;
+use std::ops::Range;
 
 use super::format::{Checks, HEADER, HEADS, Header, UNIT};
 use super::io::{File, SharedFile, on_disk, read_exact_at};
@@ -200,71 +201,140 @@ pub(super) fn scan(
     budget: &mut u64,
     mut visit: impl FnMut(u64, &Header, &[u8]) -> Result<()>,
 ) -> std::result::Result<Scanned, ScanError> {
-    let whole = file.length()?;
-    let length = whole.min(limits.segment);
-    let mut window = Window { file, bytes: Vec::new(), begin: 0, end: length, budget };
-    let (mut damaged, mut has_long) = (0, false);
-    let ScanPosition { mut end, mut at } = from;
+    let mut scanner = Scanner::new(file, from, limits)?;
     let is_done = loop {
-        let header = match next_header(&mut window, checks, seed, &mut at)? {
-            Next::Header(header) => header,
+        match scanner.next(file, checks, seed, budget)? {
+            Next::Found(found) => visit(found.offset, &found.header, scanner.payload(&found))?,
             Next::Interrupted => break false,
             Next::End => break true,
-        };
-        let next = at + header.size();
-        if next > length {
-            break true;
         }
-        let is_short = limits.allow(&header);
-        if is_short && at > from.at && window.is_used_up() && !window.holds(at + HEADER as u64, header.stored as usize)
-        {
-            break false;
-        }
-        let payload = if is_short { window.bytes(at + HEADER as u64, header.stored as usize)? } else { &[] };
-        let is_whole = !is_short || checks.payload(payload) == header.payload_hash;
-        if !is_whole && next == length {
-            break true;
-        }
-        if is_whole {
-            has_long |= !is_short && header.form.is_value();
-            damaged += u64::from(at > end);
-            visit(at, &header, payload)?;
-            end = next;
-        }
-        at = next;
     };
-    Ok(Scanned { position: ScanPosition { end, at }, is_done, damaged, has_long, is_cut: whole > length })
+    Ok(scanner.scanned(is_done))
 }
 
-/// The next header of a scan.
-enum Next {
-    Header(Header),
+/// Visits the whole records of a file, one a call, as [`scan`] does.
+pub(super) struct Scanner {
+    window: Window,
+    limits: ScanLimits,
+    from: ScanPosition,
+    position: ScanPosition,
+    damaged: u64,
+    has_long: bool,
+    is_cut: bool,
+}
+
+/// A record of a scan.
+pub(super) struct Found {
+    /// Its offset in the file.
+    pub offset: u64,
+    /// Its header.
+    pub header: Header,
+    /// Its payload in the window.
+    pub payload: Range<usize>,
+}
+
+/// The next record of a scan.
+pub(super) enum Next<T> {
+    Found(T),
     /// The budget is used up.
     Interrupted,
     End,
 }
 
+impl Scanner {
+    /// Begin at a position. The file has the length of now.
+    pub fn new(file: &dyn File, from: ScanPosition, limits: ScanLimits) -> io::Result<Self> {
+        let whole = file.length()?;
+        let length = whole.min(limits.segment);
+        let window = Window { bytes: Vec::new(), begin: 0, end: length };
+        Ok(Self { window, limits, from, position: from, damaged: 0, has_long: false, is_cut: whole > length })
+    }
+
+    /// The result of the records so far.
+    pub fn scanned(&self, is_done: bool) -> Scanned {
+        let Self { position, damaged, has_long, is_cut, .. } = *self;
+        Scanned { position, is_done, damaged, has_long, is_cut }
+    }
+
+    /// Go on at an offset.
+    pub fn seek(&mut self, offset: u64) {
+        self.position = ScanPosition::after(offset);
+    }
+
+    /// The payload of the last record.
+    pub fn payload(&self, found: &Found) -> &[u8] {
+        &self.window.bytes[found.payload.clone()]
+    }
+
+    /// The bytes in which payloads are, until the next record.
+    pub fn bytes(&self) -> &[u8] {
+        &self.window.bytes
+    }
+
+    /// The next whole record.
+    pub fn next(
+        &mut self,
+        file: &dyn File,
+        checks: &Checks,
+        seed: u64,
+        budget: &mut u64,
+    ) -> std::result::Result<Next<Found>, ScanError> {
+        let Self { window, position: ScanPosition { end, at }, .. } = self;
+        loop {
+            let header = match next_header(window, file, checks, seed, at, budget)? {
+                Next::Found(header) => header,
+                Next::Interrupted => return Ok(Next::Interrupted),
+                Next::End => return Ok(Next::End),
+            };
+            let (offset, next) = (*at, *at + header.size());
+            if next > window.end {
+                return Ok(Next::End);
+            }
+            let is_short = self.limits.allow(&header);
+            let (place, length) = (offset + HEADER as u64, if is_short { header.stored as usize } else { 0 });
+            if is_short && offset > self.from.at && window.is_used_up(*budget) && !window.holds(place, length) {
+                return Ok(Next::Interrupted);
+            }
+            let payload = if is_short { window.load(file, place, length, budget)? } else { 0..0 };
+            let is_whole = !is_short || checks.payload(&window.bytes[payload.clone()]) == header.payload_hash;
+            if !is_whole && next == window.end {
+                return Ok(Next::End);
+            }
+            *at = next;
+            if is_whole {
+                self.has_long |= !is_short && header.form.is_value();
+                self.damaged += u64::from(offset > *end);
+                *end = next;
+                return Ok(Next::Found(Found { offset, header, payload }));
+            }
+        }
+    }
+}
+
 /// The first header at or after `at`; moves `at` there.
 fn next_header(
-    window: &mut Window<'_>,
+    window: &mut Window,
+    file: &dyn File,
     checks: &Checks,
     seed: u64,
     at: &mut u64,
-) -> std::result::Result<Next, ScanError> {
+    budget: &mut u64,
+) -> std::result::Result<Next<Header>, ScanError> {
     while at.saturating_add(HEADER as u64) <= window.end {
         if !window.holds(*at, HEADER) {
-            if window.is_used_up() {
+            if window.is_used_up(*budget) {
                 return Ok(Next::Interrupted);
             }
-            let data = window.file.next_data(*at);
+            let data = file.next_data(*at);
             if data > *at {
                 // No record begins with zeros.
                 *at = data / UNIT * UNIT;
                 continue;
             }
         }
-        if let Some(header) = Header::decode(window.bytes(*at, HEADER)?, checks, seed, *at) {
-            return Ok(Next::Header(header));
+        let place = window.load(file, *at, HEADER, budget)?;
+        if let Some(header) = Header::decode(&window.bytes[place], checks, seed, *at) {
+            return Ok(Next::Found(header));
         }
         *at += UNIT;
     }
@@ -272,16 +342,13 @@ fn next_header(
 }
 
 /// A part of a file in memory.
-struct Window<'a> {
-    file: &'a dyn File,
+struct Window {
     bytes: Vec<u8>,
     begin: u64,
     end: u64,
-    /// Bytes that may still be read.
-    budget: &'a mut u64,
 }
 
-impl Window<'_> {
+impl Window {
     /// Bytes that the first read asks for, so that reading a file's first record alone reads little more.
     const FIRST: u64 = 16 << 10;
     /// Bytes that later reads ask for. They stay in the second-level cache.
@@ -292,25 +359,31 @@ impl Window<'_> {
         held.contains(&at) && held.contains(&(at + count as u64))
     }
 
-    /// Whether the budget is used up. The first read is always allowed.
-    fn is_used_up(&self) -> bool {
-        *self.budget == 0 && !self.bytes.is_empty()
+    /// Whether the budget of bytes to read is used up. The first read is always allowed.
+    fn is_used_up(&self, budget: u64) -> bool {
+        budget == 0 && !self.bytes.is_empty()
     }
 
-    /// The bytes at an offset. The caller has checked that they lie before the end.
-    fn bytes(&mut self, at: u64, count: usize) -> std::result::Result<&[u8], ScanError> {
+    /// The place of the bytes at an offset. The caller has checked that they lie before the end.
+    fn load(
+        &mut self,
+        file: &dyn File,
+        at: u64,
+        count: usize,
+        budget: &mut u64,
+    ) -> std::result::Result<Range<usize>, ScanError> {
         if !self.holds(at, count) {
             let ahead = if self.bytes.is_empty() { Self::FIRST } else { Self::AHEAD };
             let wanted = (self.end - at).min(ahead.max(count as u64)) as usize;
-            *self.budget = self.budget.saturating_sub(wanted as u64);
+            *budget = budget.saturating_sub(wanted as u64);
             resize(&mut self.bytes, wanted)?;
             self.begin = at;
-            if !read_exact_at(self.file, &mut self.bytes, at)? {
+            if !read_exact_at(file, &mut self.bytes, at)? {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
             }
         }
         let from = (at - self.begin) as usize;
-        Ok(&self.bytes[from..from + count])
+        Ok(from..from + count)
     }
 }
 

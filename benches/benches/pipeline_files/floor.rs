@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use rustix::time::{ClockId, clock_gettime};
 use twox_hash::XxHash3_64;
 
 /// Files with one of these endings, sorted.
@@ -18,9 +19,36 @@ pub fn files(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// Bytes of the files, and the seconds of reading and hashing them.
-pub fn read_and_hash(paths: &[PathBuf]) -> (u64, f64) {
-    let (start, mut bytes, mut buffer) = (Instant::now(), 0, vec![0; 1 << 20]);
+/// Seconds of a piece of work.
+#[derive(Clone, Copy)]
+pub struct Seconds {
+    /// By the clock, with the time that the disk takes.
+    pub clock: f64,
+    /// Of the processor.
+    pub processor: f64,
+}
+
+/// Measures [`Seconds`].
+pub struct Watch(Instant, f64);
+
+fn processor() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
+
+impl Watch {
+    pub fn begin() -> Self {
+        Self(Instant::now(), processor())
+    }
+
+    pub fn read(&self) -> Seconds {
+        Seconds { clock: self.0.elapsed().as_secs_f64(), processor: processor() - self.1 }
+    }
+}
+
+/// Bytes of the files, and the time of reading and hashing them.
+pub fn read_and_hash(paths: &[PathBuf]) -> (u64, Seconds) {
+    let (watch, mut bytes, mut buffer) = (Watch::begin(), 0, vec![0; 1 << 20]);
     for path in paths {
         let (mut file, mut hash) = (File::open(path).expect("it was written"), XxHash3_64::new());
         loop {
@@ -33,5 +61,15 @@ pub fn read_and_hash(paths: &[PathBuf]) -> (u64, f64) {
         }
         std::hint::black_box(hash.finish());
     }
-    (bytes, start.elapsed().as_secs_f64())
+    (bytes, watch.read())
 }
+
+/// The floor of a merge and its time, as a line of a table. The least of two floors counts.
+pub fn line(work: Seconds, floors: [Seconds; 2]) -> String {
+    let floor = floors[0].processor.min(floors[1].processor);
+    let Seconds { clock, processor } = work;
+    format!("{processor:14.3} {clock:10.3} {floor:10.3} {:10.2}", processor / floor)
+}
+
+/// The head of a table of [`line`]s.
+pub const HEAD: &str = "  processor, s   clock, s   floor, s      ratio";

@@ -85,14 +85,13 @@ pub fn print(directory: &Path) {
         "merging {} recorded entries of 534 bytes, {RUNS} recordings, in {MEMORY} MiB of address space",
         RUNS * ENTRIES
     );
-    println!("   merge, s   floor, s      ratio   entries/s");
+    println!("{}   entries/s", floor::HEAD);
     let mut log = String::new();
     for _ in 0..3 {
         let (_, before) = floor::read_and_hash(&paths);
         let work = limited("expand", directory, MEMORY);
         let (_, after) = floor::read_and_hash(&paths);
-        let floor = before.min(after);
-        println!("{:11.2} {floor:10.2} {:10.2} {:11.0}", work.all, work.all / floor, entries / work.all);
+        println!("{} {:11.0}", floor::line(work.all, [before, after]), entries / work.all.processor);
         log = work.log;
     }
     println!("{log}");

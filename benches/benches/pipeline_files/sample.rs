@@ -187,14 +187,13 @@ pub fn print(directory: &Path) {
     let memory = 64 + 16;
     let bytes = floor::read_and_hash(&inputs).0;
     println!("the counts of the sample log: {bytes} bytes of files; {memory} MiB of address space");
-    println!("    keys, s     all, s   floor, s      ratio");
+    println!("{}    keys, s", floor::HEAD);
     let mut log = String::new();
     for _ in 0..3 {
         let (_, before) = floor::read_and_hash(&inputs);
         let work = limited("build", directory, memory);
         let (_, after) = floor::read_and_hash(&inputs);
-        let floor = before.min(after);
-        println!("{:11.2}{:11.2} {floor:10.2} {:10.2}", work.keys, work.all, work.all / floor);
+        println!("{} {:10.3}", floor::line(work.all, [before, after]), work.keys.processor);
         log = work.log;
     }
     println!("{log}");

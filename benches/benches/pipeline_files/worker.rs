@@ -2,23 +2,22 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
-use hobgoblin::pipeline::Identity;
 use hobgoblin::pipeline::build::{Build, BuildOptions, BuildReport};
 use hobgoblin::pipeline::keys::{KeyMap, Wanted};
 use hobgoblin::pipeline::recording::Recording;
 use hobgoblin::pipeline::stable::{Expanded, Expansion, StableFile};
+use hobgoblin::pipeline::{Identity, Shipped};
 use hobgoblin::store::io::{OsIo, SharedIo, share};
 
-use crate::floor::files;
+use crate::floor::{Seconds, Watch, files};
 
 /// Results of a worker, in the order in which it prints them.
 pub struct Work {
-    /// Seconds of loading the key map.
-    pub keys: f64,
-    /// Seconds of everything.
-    pub all: f64,
+    /// Time of loading the key map.
+    pub keys: Seconds,
+    /// Time of everything.
+    pub all: Seconds,
     /// The lines that it printed after the times.
     pub log: String,
 }
@@ -32,9 +31,9 @@ pub fn limited(role: &str, directory: &Path, mebibytes: u64) -> Work {
     assert!(done.status.success(), "{role} within {mebibytes} MiB: {}", String::from_utf8_lossy(&done.stderr));
     let text = String::from_utf8(done.stdout).expect("it prints text");
     let (times, log) = text.split_once('\n').expect("it prints times first");
-    let (keys, all) = times.split_once(' ').expect("two times");
-    let seconds = |text: &str| text.parse().expect("a number");
-    Work { keys: seconds(keys), all: seconds(all), log: log.to_owned() }
+    let times: Vec<f64> = times.split(' ').map(|text| text.parse().expect("a number")).collect();
+    let seconds = |at: usize| Seconds { clock: times[at], processor: times[at + 1] };
+    Work { keys: seconds(0), all: seconds(2), log: log.to_owned() }
 }
 
 /// The game of both sets.
@@ -46,8 +45,8 @@ pub fn io() -> SharedIo {
     share(OsIo).expect("there is memory")
 }
 
-/// The recordings of a directory as a stable file, and the seconds of loading the keys.
-pub fn expand(directory: &Path, out: &Path) -> (Expanded, f64) {
+/// The recordings of a directory as a stable file, and the time of loading the keys.
+pub fn expand(directory: &Path, out: &Path) -> (Expanded, Seconds) {
     let mut expansion: Option<Expansion> = None;
     for path in files(directory, &[".rec.hobpipe"]) {
         let recording = Recording::open(&io(), &path).expect("it was written");
@@ -55,31 +54,31 @@ pub fn expand(directory: &Path, out: &Path) -> (Expanded, f64) {
         assert!(expansion.add(&recording).expect("it fits"));
     }
     let expansion = expansion.expect("there are recordings");
-    let (keys, seconds) = wanted(directory, &expansion.wanted().expect("there is memory"));
+    let (keys, seconds) = wanted(directory, expansion.wanted().expect("there is memory"));
     (expansion.finish(&keys, &io(), out).expect("it can be written"), seconds)
 }
 
-fn build(directory: &Path) -> (BuildReport, f64) {
+fn build(directory: &Path) -> (BuildReport, Seconds) {
     let options = BuildOptions { combinations: 1024, ..BuildOptions::default() };
     let open = |path: PathBuf| StableFile::open(&io(), &path).expect("it was written");
     let stable: Vec<StableFile> = files(directory, &[".hobstable"]).into_iter().map(open).collect();
     let mut needed = options.wanted();
     stable.iter().for_each(|file| Build::want(file, &mut needed).expect("there is memory"));
-    let (keys, seconds) = wanted(directory, &needed);
+    let (keys, seconds) = wanted(directory, needed);
     let mut build = Build::new(&identity(), "2", &keys, options).expect("valid options");
     stable.iter().for_each(|file| assert!(build.add(file).expect("it fits")));
     (build.finish(&io(), &directory.join("out.stable.hobpipe")).expect("it can be written"), seconds)
 }
 
-fn wanted(directory: &Path, wanted: &Wanted) -> (KeyMap, f64) {
-    let start = Instant::now();
+fn wanted(directory: &Path, wanted: Wanted) -> (KeyMap, Seconds) {
+    let watch = Watch::begin();
     let keys = KeyMap::load_wanted(&io(), &files(directory, &[".hobkeys"]), wanted).expect("they were written");
-    (keys, start.elapsed().as_secs_f64())
+    (keys, watch.read())
 }
 
 /// A worker: prints its times, then its result.
 pub fn run(role: &str, directory: &Path) {
-    let start = Instant::now();
+    let watch = Watch::begin();
     let (log, keys) = match role {
         "expand" => {
             let (expanded, keys) = expand(directory, &directory.join("out.hobstable"));
@@ -90,9 +89,20 @@ pub fn run(role: &str, directory: &Path) {
             let (report, keys) = build(directory);
             (report.log().expect("there is memory"), keys)
         }
+        "open" => {
+            let shipped = files(directory, &[".stable.hobpipe"]).remove(0);
+            let (mut count, watch) = (0_u64, Watch::begin());
+            let scan = Shipped::any(&io(), &shipped).expect("it was written").for_each(|_| {
+                count += 1;
+                Ok(())
+            });
+            assert_eq!(scan.expect("it can be read").damaged, 0);
+            (format!("{count} pipelines opened\n"), watch.read())
+        }
         role => panic!("unknown role '{role}'"),
     };
-    println!("{keys} {}\n{log}{}", start.elapsed().as_secs_f64(), peak());
+    let all = watch.read();
+    println!("{} {} {} {}\n{log}{}", keys.clock, keys.processor, all.clock, all.processor, peak());
 }
 
 /// The peak of the address space, as Linux says it.

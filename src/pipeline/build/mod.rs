@@ -13,11 +13,13 @@
 //! | file | content |
 //! |---|---|
 //! | `forms` | stable pipelines whose shaders are the same in this build, united |
+//! | `pipelines` | the pipelines of all forms, each once |
 //! | `report` | counts, and the lines of the log |
 //! | `timelines` | when runs used the pipelines first |
 //! | `sanitise` | filters out pipelines whose vertex format or state does not fit |
 
 mod forms;
+mod pipelines;
 mod report;
 mod sanitise;
 #[cfg(test)]
@@ -26,14 +28,12 @@ mod timelines;
 
 use std::path::Path;
 
-use super::files::{
-    BUILT, Cursor, HEAD, Row, Table, get_description, put_description, put_dimensions, put_text, put_uses,
-};
+use super::files::{BUILT, HEAD, put_description, put_dimensions, put_text, put_uses};
 use super::graphics::ComputeState;
 use super::keys::{KeyMap, Wanted};
 use super::stable::{StableFile, StablePipeline};
 use super::{DescriptionRef, Dimension, Identity, Mask, MaskSet, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
-use crate::base::{Code, Error, Result, error, sort_slowly, try_format, try_push, try_string};
+use crate::base::{Code, Error, Result, error, sort_slowly, try_filled, try_format, try_push, try_string};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::store::io::SharedIo;
 use crate::store::{LogRecord, LogWriter};
@@ -41,13 +41,16 @@ use crate::store::{LogRecord, LogWriter};
 pub use report::{BuildReport, Rejected, Skipped};
 pub use sanitise::Sanitised;
 
-use forms::{Choices, Forms};
+use forms::{Forms, Maker};
+use pipelines::{Pipeline, Pipelines};
 use sanitise::Sanitiser;
 use timelines::BuildTimelines;
 
 /// Kind of a record with a pipeline.
 pub(super) const PIPELINE: u8 = 2;
 const CONTEXT: &str = "hobgoblin built pipelines 2";
+/// Bytes that are hashed together.
+const PIECE: usize = 64 << 10;
 /// The stage of compute shaders: `HOB_SHADER_STAGE_COMPUTE`.
 const COMPUTE: u32 = 5;
 
@@ -97,14 +100,12 @@ pub struct Build<'a> {
     options: BuildOptions,
     dimensions: Option<Vec<Dimension>>,
     sources: Vec<Fingerprint>,
-    choices: Choices,
     forms: Forms,
     timelines: BuildTimelines,
-    table: Table,
+    pipelines: Pipelines,
     /// Whether the stable files have a graphics pipeline.
     has_graphics: bool,
     report: BuildReport,
-    encoded: Vec<u8>,
 }
 
 impl<'a> Build<'a> {
@@ -120,13 +121,11 @@ impl<'a> Build<'a> {
             options,
             dimensions: None,
             sources: Vec::new(),
-            choices: Choices::default(),
             forms: Forms::default(),
             timelines: BuildTimelines::default(),
-            table: Table::default(),
+            pipelines: Pipelines::default(),
             has_graphics: false,
             report: BuildReport { key_lines: keys.total(), ..BuildReport::default() },
-            encoded: Vec::new(),
         })
     }
 
@@ -167,7 +166,8 @@ impl<'a> Build<'a> {
             self.dimensions = Some(dimensions);
         }
         self.timelines.add(&file.timelines()?)?;
-        let lost = file.for_each(|pipeline, _| self.add_pipeline(pipeline))?;
+        // Names are for reports, and for timelines, which may be wrong.
+        let lost = file.for_each_unchecked(|pipeline, _| self.add_pipeline(pipeline))?;
         self.report.files += 1;
         self.report.damaged += lost.damaged;
         self.report.truncated += u64::from(lost.is_truncated);
@@ -177,36 +177,27 @@ impl<'a> Build<'a> {
     fn add_pipeline(&mut self, pipeline: &StablePipeline<'_>) -> Result<()> {
         self.report.stable += 1;
         self.has_graphics |= pipeline.kind == PipelineKind::Graphics;
-        if let Some(place) = self.choices.find(pipeline, self.keys)? {
+        if let Some(place) = self.forms.find(pipeline, self.keys)? {
             let shader = &pipeline.shaders[place];
             let key = try_string(shader.keys.clone().next().unwrap_or_default())?;
             return try_push(&mut self.report.rejected, Rejected { pipeline: pipeline.key, stage: shader.stage, key });
         }
-        let (count, most) = (self.choices.count(), u64::from(self.options.combinations));
+        let (count, most) = (self.forms.count(), u64::from(self.options.combinations));
         self.report.cut += u64::from(count > most);
         self.report.merged += count.min(most);
-        let form = self.forms.add(pipeline, &self.choices)?;
+        let form = self.forms.add(pipeline)?;
         self.timelines.note_form(&pipeline.key, form)
     }
 
     /// Make the pipelines of all forms.
     fn combine(&mut self) -> Result<()> {
-        let Self { forms, timelines, table, encoded, .. } = self;
-        forms.for_each(self.options.combinations.into(), |form, key, description, uses| {
-            if let Some(at) = table.find(key) {
-                timelines.note_pipeline(form, at)?;
-                return table.row_mut(at).uses.merge(uses);
-            }
-            let mut own = UseData::default();
-            own.merge(uses)?;
-            encoded.clear();
-            put_description(encoded, description)?;
-            timelines.note_pipeline(form, table.insert(key, encoded, own, 0)?)
-        })?;
-        self.forms = Forms::default();
-        for at in 0..self.table.len() {
-            let masks = self.table.row(at).uses.masks.union();
-            self.report.mask_union = self.report.mask_union.or(&masks);
+        let Self { forms, timelines, pipelines, keys, .. } = self;
+        let mut maker = Maker::new(forms, keys);
+        for form in 0..forms.len() {
+            let count = maker.form(form)?.min(self.options.combinations.into());
+            maker
+                .names(count, |number, key| timelines.note_pipeline(form, pipelines.add(key, form, number, forms)?))?;
+            self.report.mask_union = self.report.mask_union.or(&forms.uses(form).masks.union());
         }
         Ok(())
     }
@@ -214,13 +205,11 @@ impl<'a> Build<'a> {
     /// Add the compute shaders of the key map that have no pipeline.
     fn add_compute(&mut self) -> Result<()> {
         let mut used: Vec<ShaderHash> = Vec::new();
-        let mut shaders = Vec::new();
-        for at in 0..self.table.len() {
-            if let Some(description) = get_description(&mut Cursor(self.table.encoded(at)), &mut shaders)?
-                && description.kind == PipelineKind::Compute
-            {
-                try_push(&mut used, description.shaders[0].hash)?;
-            }
+        let mut maker = Maker::new(&self.forms, self.keys);
+        let is_compute = |pipeline: &&Pipeline| self.forms.kind(pipeline.form) == PipelineKind::Compute;
+        for pipeline in self.pipelines.rows().iter().filter(is_compute) {
+            maker.form(pipeline.form)?;
+            try_push(&mut used, maker.make(pipeline.number.into())?.shaders[0].hash)?;
         }
         used.sort_unstable();
         let mut found: Vec<ShaderHash> = Vec::new();
@@ -235,15 +224,14 @@ impl<'a> Build<'a> {
             true => ComputeState::default().encode()?,
             false => Vec::new(),
         };
+        // After all that was recorded.
+        let uses = UseData { masks: MaskSet::of(Mask::ALL)?, first_frame: u64::MAX, ..UseData::default() };
         for hash in found {
             let shaders = [ShaderRef { stage: COMPUTE, hash }];
             let schema = self.options.compute_schema;
             let description = DescriptionRef { kind: PipelineKind::Compute, schema, state: &state, shaders: &shaders };
-            // After all that was recorded.
-            let uses = UseData { masks: MaskSet::of(Mask::ALL)?, first_frame: u64::MAX, ..UseData::default() };
-            self.encoded.clear();
-            put_description(&mut self.encoded, &description)?;
-            self.table.insert(&description.key(), &self.encoded, uses, 0)?;
+            let form = self.forms.add_single(&description, &uses)?;
+            self.pipelines.add(&description.key(), form, 0, &self.forms)?;
             self.report.added_compute += 1;
         }
         Ok(())
@@ -251,18 +239,22 @@ impl<'a> Build<'a> {
 
     /// Find the pipelines that are written, in the order of their first use.
     fn sanitise(&mut self) -> Result<Vec<u32>> {
-        let mut order = self.table.in_order()?;
+        let Self { forms, pipelines, .. } = self;
+        let mut order = pipelines.in_order(forms)?;
         if !self.options.sanitises {
             return Ok(order);
         }
-        let mut sanitiser = Sanitiser::default();
-        let mut shaders = Vec::new();
+        let (mut sanitiser, mut maker) = (Sanitiser::default(), Maker::new(forms, self.keys));
+        let mut checks = try_filled(None, forms.len() as usize)?;
         for &at in &order {
-            let times = self.table.row(at as usize).uses.times;
-            match get_description(&mut Cursor(self.table.encoded(at as usize)), &mut shaders)? {
-                Some(description) => sanitiser.add(&description, times, at, &self.table)?,
-                None => return Err(error!(Malformed, "a pipeline cannot be read back: build again")),
-            }
+            let Pipeline { form, number, .. } = *pipelines.row(at);
+            maker.form(form)?;
+            let description = maker.make(number.into())?;
+            let check = match checks[form as usize] {
+                Some(check) => check,
+                None => *checks[form as usize].insert(sanitiser.check(&description)?),
+            };
+            sanitiser.add(check, description.shaders, pipelines.uses(at, forms).times)?;
         }
         let (is_kept, counts) = sanitiser.finish()?;
         self.report.sanitised = Some(counts);
@@ -284,10 +276,9 @@ impl<'a> Build<'a> {
         sort_slowly(&mut report.rejected, Ord::cmp);
         report.rejected.dedup();
         sort_slowly(&mut report.skipped, Ord::cmp);
-        report.different = self.table.len() as u64 - report.added_compute;
+        report.different = self.pipelines.len() as u64 - report.added_compute;
         for &at in &order {
-            let kind = self.table.encoded(at as usize).first().map_or(0, |&kind| usize::from(kind));
-            report.written[kind] += 1;
+            report.written[self.forms.kind(self.pipelines.row(at).form) as usize] += 1;
         }
         report.is_compute_only = report.files == 0 && report.skipped.is_empty();
         // Recordings of compute or ray tracing alone need no graphics pipeline.
@@ -296,18 +287,9 @@ impl<'a> Build<'a> {
         if is_missing && !report.is_compute_only {
             return Err(nothing_built(&report));
         }
-        let mut out = Vec::new();
         let mut guid = Builder::new(CONTEXT);
-        for &at in &order {
-            let Row { key, uses, .. } = self.table.row(at as usize);
-            out.try_reserve(key.0.len())?;
-            out.extend_from_slice(&key.0);
-            put_uses(&mut out, uses)?;
-        }
-        guid.part(1, order.len() as u32, &out);
-        // The timelines need the room.
-        out = Vec::new();
-        let timelines = std::mem::take(&mut self.timelines).finish(&self.table, &order)?;
+        self.hash(&order, &mut guid)?;
+        let timelines = std::mem::take(&mut self.timelines).finish(&self.pipelines, &order)?;
         timelines.encode(|run, payload| {
             guid.part(3, 0, run);
             guid.part(4, 0, payload);
@@ -331,23 +313,69 @@ impl<'a> Build<'a> {
         log.push(&record, &head)?;
         log.push(&record, &head)?;
         timelines.write(&mut log)?;
-        for &at in &order {
-            self.encode(at as usize, &mut out)?;
-            let key = self.table.row(at as usize).key.0;
-            log.push(&LogRecord { kind: PIPELINE, key, ..LogRecord::default() }, &out)?;
-        }
+        self.write(&order, &mut log)?;
         report.bytes = log.finish()?;
         Ok(report)
     }
 
-    /// Encode the payload of a row: use data, description.
-    fn encode(&self, at: usize, out: &mut Vec<u8>) -> Result<()> {
-        out.clear();
-        put_uses(out, &self.table.row(at).uses)?;
-        let encoded = self.table.encoded(at);
-        out.try_reserve(encoded.len())?;
-        out.extend_from_slice(encoded);
+    /// Hash the keys and use data of pipelines.
+    fn hash(&self, order: &[u32], guid: &mut Builder) -> Result<()> {
+        let (mut uses, mut out) = (UsesOf::default(), Vec::new());
+        // Long pieces are hashed more quickly than short ones.
+        out.try_reserve_exact(PIECE)?;
+        let mut hashed = Ok(());
+        guid.written(1, order.len() as u32, |bytes| {
+            hashed = order.iter().try_for_each(|&at| {
+                let uses = uses.encoded(&self.pipelines, at, &self.forms)?;
+                for part in [&self.pipelines.row(at).key.0[..], uses] {
+                    if out.len() + part.len() > PIECE {
+                        bytes.put(&out);
+                        out.clear();
+                    }
+                    out.try_reserve(part.len())?;
+                    out.extend_from_slice(part);
+                }
+                Ok(())
+            });
+            bytes.put(&out);
+        });
+        hashed
+    }
+
+    /// Write the records of pipelines: use data, description.
+    fn write(&self, order: &[u32], log: &mut LogWriter) -> Result<()> {
+        let (mut uses, mut out) = (UsesOf::default(), Vec::new());
+        let mut maker = Maker::new(&self.forms, self.keys);
+        for &at in order {
+            let Pipeline { key, form, number, .. } = *self.pipelines.row(at);
+            let uses = uses.encoded(&self.pipelines, at, &self.forms)?;
+            out.clear();
+            out.try_reserve(uses.len())?;
+            out.extend_from_slice(uses);
+            maker.form(form)?;
+            put_description(&mut out, &maker.make(number.into())?)?;
+            log.push(&LogRecord { kind: PIPELINE, key: key.0, ..LogRecord::default() }, &out)?;
+        }
         Ok(())
+    }
+}
+
+/// Encodes use data. Pipelines that follow each other often have the same.
+#[derive(Default)]
+struct UsesOf {
+    last: Option<u32>,
+    encoded: Vec<u8>,
+}
+
+impl UsesOf {
+    fn encoded(&mut self, pipelines: &Pipelines, at: u32, forms: &Forms) -> Result<&[u8]> {
+        if !self.last.is_some_and(|last| pipelines.share_uses(last, at)) {
+            self.last = None;
+            self.encoded.clear();
+            put_uses(&mut self.encoded, pipelines.uses(at, forms))?;
+            self.last = Some(at);
+        }
+        Ok(&self.encoded)
     }
 }
 

@@ -13,15 +13,11 @@
 //!
 //! Source: the sanitising of Unreal's `ShaderPipelineCacheTools`, which prints these counts.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
-
-use crate::base::{Code, Result, try_filled, try_push};
+use crate::base::{Code, Result, try_collect, try_filled, try_push};
 use crate::fingerprint::{Builder, Fingerprint};
-use crate::pipeline::files::{Table, encoded_state};
+use crate::pipeline::files::Slots;
 use crate::pipeline::graphics::{GraphicsState, VertexAttribute, check};
-use crate::pipeline::{DescriptionRef, PipelineKind, ShaderHash};
-use crate::store::hash;
+use crate::pipeline::{DescriptionRef, PipelineKind, ShaderHash, ShaderRef};
 
 const CONTEXT: &str = "hobgoblin vertex format 1";
 /// The stage of vertex shaders: `HOB_SHADER_STAGE_VERTEX`.
@@ -53,97 +49,141 @@ impl Sanitised {
     }
 }
 
-/// A use of a vertex shader.
+/// Pipelines with a vertex shader and a vertex format.
 struct Vertices {
     shader: ShaderHash,
-    /// The hash of its vertex format. `None`: it has no attributes.
-    format: Option<Fingerprint>,
-    /// How often recordings used the pipeline.
+    format: u32,
+    pipelines: u64,
+    /// How often recordings used them.
     times: u64,
-    /// Number of the pipeline.
-    pipeline: usize,
 }
 
-/// The hash of the vertex format of a state. `None`: it has no attributes.
+/// The rules for the pipelines of a form, which have the same state.
 #[derive(Clone, Copy)]
-struct Format(Option<Fingerprint>);
+pub enum FormCheck {
+    /// The schema is the host's.
+    Unchecked,
+    Invalid,
+    /// Valid, and has no vertex shader.
+    Valid,
+    /// The place of the vertex shader, and the number of the vertex format. 0: it has no attributes.
+    Vertices(usize, u32),
+}
 
 /// Finds the pipelines that are filtered out.
 #[derive(Default)]
 pub struct Sanitiser {
+    /// Vertex formats. The number of a format is its place and one more.
+    formats: Vec<Fingerprint>,
     vertices: Vec<Vertices>,
-    /// Vertex formats of graphics states by the state's hash, with the row of a pipeline that has the state. `None`: the
-    /// state is invalid. Most pipelines of a build differ in their shaders alone.
-    formats: HashMap<u64, (u32, Option<Format>), BuildHasherDefault<DefaultHasher>>,
-    invalid: Vec<usize>,
+    by_shader: Slots,
+    /// The place in `vertices` of each pipeline, or one of the following.
+    pipelines: Vec<u32>,
     counts: Sanitised,
 }
 
+/// A pipeline without a vertex shader, which is kept.
+const KEPT: u32 = u32::MAX;
+/// A pipeline with an invalid state.
+const INVALID: u32 = u32::MAX - 1;
+
 impl Sanitiser {
-    /// Add the next pipeline: that of a row. `times`: how often recordings used it.
-    pub fn add(&mut self, description: &DescriptionRef<'_>, times: u64, row: u32, table: &Table) -> Result<()> {
-        let pipeline = self.counts.before as usize;
-        self.counts.before += 1;
-        if !description.schema.is_own() {
-            self.counts.unchecked += 1;
-            return Ok(());
+    /// Check the state of a form.
+    pub fn check(&mut self, description: &DescriptionRef<'_>) -> Result<FormCheck> {
+        let DescriptionRef { schema, kind, state, shaders } = *description;
+        if !schema.is_own() {
+            return Ok(FormCheck::Unchecked);
         }
-        if description.kind != PipelineKind::Graphics {
-            return match unless_invalid(check(description))? {
-                Some(()) => Ok(()),
-                None => try_push(&mut self.invalid, pipeline),
-            };
+        if kind != PipelineKind::Graphics {
+            let checked = unless_invalid(check(description))?;
+            return Ok(if checked.is_some() { FormCheck::Valid } else { FormCheck::Invalid });
         }
-        let Some(Format(format)) = self.format_of(description.state, row, table)? else {
-            return try_push(&mut self.invalid, pipeline);
+        let Some(state) = unless_invalid(GraphicsState::decode(state))? else { return Ok(FormCheck::Invalid) };
+        let Some(place) = shaders.iter().position(|shader| shader.stage == VERTEX) else { return Ok(FormCheck::Valid) };
+        let format = match format_of(&state.attributes) {
+            Some(format) => self.number_of(format)?,
+            None => 0,
         };
-        match description.shaders.iter().find(|shader| shader.stage == VERTEX) {
-            Some(shader) => try_push(&mut self.vertices, Vertices { shader: shader.hash, format, times, pipeline }),
-            None => Ok(()),
-        }
+        Ok(FormCheck::Vertices(place, format))
     }
 
-    /// The vertex format of a graphics state. `None`: it is invalid.
-    fn format_of(&mut self, state: &[u8], row: u32, table: &Table) -> Result<Option<Format>> {
-        let hash = hash(state);
-        if let Some(&(same, format)) = self.formats.get(&hash)
-            && encoded_state(table.encoded(same as usize)) == Some(state)
-        {
-            return Ok(format);
+    /// The number of a vertex format. A game has few of them.
+    fn number_of(&mut self, format: Fingerprint) -> Result<u32> {
+        let known = self.formats.iter().position(|known| *known == format);
+        if known.is_none() {
+            try_push(&mut self.formats, format)?;
         }
-        let format = unless_invalid(GraphicsState::decode(state))?.map(|state| Format(format_of(&state.attributes)));
-        self.formats.try_reserve(1)?;
-        self.formats.insert(hash, (row, format));
-        Ok(format)
+        Ok(known.map_or(self.formats.len(), |at| at + 1) as u32)
+    }
+
+    /// Add the next pipeline of a form. `times`: how often recordings used it.
+    pub fn add(&mut self, check: FormCheck, shaders: &[ShaderRef], times: u64) -> Result<()> {
+        self.counts.before += 1;
+        let at = match check {
+            FormCheck::Unchecked => {
+                self.counts.unchecked += 1;
+                KEPT
+            }
+            FormCheck::Valid => KEPT,
+            FormCheck::Invalid => {
+                self.counts.invalid += 1;
+                INVALID
+            }
+            FormCheck::Vertices(place, format) => {
+                let shader = shaders[place].hash;
+                let begin = shader.0.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                let hash = ((begin ^ u64::from(format) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+                let is_same = |at: u32| {
+                    let known = &self.vertices[at as usize];
+                    known.shader == shader && known.format == format
+                };
+                let at = match self.by_shader.find(hash, is_same) {
+                    Some(at) => at,
+                    None => {
+                        let at = self.vertices.len() as u32;
+                        try_push(&mut self.vertices, Vertices { shader, format, pipelines: 0, times: 0 })?;
+                        self.by_shader.insert(hash, at)?;
+                        at
+                    }
+                };
+                let vertices = &mut self.vertices[at as usize];
+                vertices.pipelines += 1;
+                vertices.times = vertices.times.saturating_add(times);
+                at
+            }
+        };
+        try_push(&mut self.pipelines, at)
     }
 
     /// Whether each pipeline is kept, and the counts.
     pub fn finish(mut self) -> Result<(Vec<bool>, Sanitised)> {
-        let mut is_kept = try_filled(true, self.counts.before as usize)?;
-        self.counts.invalid = self.invalid.len() as u64;
-        self.invalid.iter().for_each(|&pipeline| is_kept[pipeline] = false);
-        self.vertices.sort_unstable_by_key(|use_| (use_.shader, use_.format, use_.pipeline));
-        for uses in self.vertices.chunk_by(|a, b| a.shader == b.shader) {
-            let (empty, formatted) = uses.split_at(uses.partition_point(|one| one.format.is_none()));
+        let mut is_kept = try_filled(true, self.vertices.len())?;
+        let vertices = |at: u32| &self.vertices[at as usize];
+        let mut order = try_collect(0..self.vertices.len() as u32)?;
+        order.sort_unstable_by_key(|&at| (vertices(at).shader, vertices(at).format));
+        for same in order.chunk_by(|&one, &other| vertices(one).shader == vertices(other).shader) {
+            let (empty, formatted) = same.split_at(usize::from(vertices(same[0]).format == 0));
             if formatted.is_empty() {
                 continue;
             }
-            for one in empty {
-                self.counts.empty += 1;
-                is_kept[one.pipeline] = false;
+            for &at in empty {
+                self.counts.empty += vertices(at).pipelines;
+                is_kept[at as usize] = false;
             }
-            let is_inconsistent = formatted[0].format != formatted[formatted.len() - 1].format;
-            self.counts.inconsistent_shaders += u64::from(is_inconsistent);
-            let Some(chosen) = most_used(formatted) else {
+            self.counts.inconsistent_shaders += u64::from(formatted.len() > 1);
+            let weight = |at: u32| (vertices(at).pipelines, vertices(at).times);
+            let most = formatted.iter().map(|&at| weight(at)).max();
+            if formatted.iter().filter(|&&at| Some(weight(at)) == most).count() > 1 {
                 self.counts.undecided_shaders += 1;
                 continue;
-            };
-            for one in formatted.iter().filter(|one| one.format != chosen) {
-                self.counts.inconsistent += 1;
-                is_kept[one.pipeline] = false;
+            }
+            for &at in formatted.iter().filter(|&&at| Some(weight(at)) != most) {
+                self.counts.inconsistent += vertices(at).pipelines;
+                is_kept[at as usize] = false;
             }
         }
-        Ok((is_kept, self.counts))
+        let is_kept = |at: &u32| *at == KEPT || (*at != INVALID && is_kept[*at as usize]);
+        Ok((try_collect(self.pipelines.iter().map(is_kept))?, self.counts))
     }
 }
 
@@ -168,12 +208,4 @@ fn format_of(attributes: &[VertexAttribute]) -> Option<Fingerprint> {
         }
     });
     Some(name.finish())
-}
-
-/// The format of most pipelines, then of most uses, in a list that is sorted by format. `None`: a tie.
-fn most_used(uses: &[Vertices]) -> Option<Option<Fingerprint>> {
-    let weight = |uses: &[Vertices]| (uses.len(), uses.iter().fold(0_u64, |sum, one| sum.saturating_add(one.times)));
-    let formats = || uses.chunk_by(|a, b| a.format == b.format).map(|uses| (weight(uses), uses[0].format));
-    let (most, format) = formats().max_by_key(|&(weight, _)| weight)?;
-    (formats().filter(|&(weight, _)| weight == most).count() == 1).then_some(format)
 }

@@ -2,7 +2,9 @@
 
 use crate::base::{Result, try_push};
 use crate::pipeline::PipelineKey;
-use crate::pipeline::files::{Table, Timelines, short_key};
+use crate::pipeline::files::{Timelines, short_key};
+
+use super::pipelines::Pipelines;
 
 /// Pipelines of a form that are in timelines. A form with many combinations of shaders would take much memory, and a run
 /// used few of them.
@@ -30,22 +32,22 @@ impl BuildTimelines {
     }
 
     /// A stable pipeline has this form.
-    pub fn note_form(&mut self, key: &PipelineKey, form: usize) -> Result<()> {
-        if self.is_empty() { Ok(()) } else { try_push(&mut self.forms, (short_key(key), form as u32)) }
+    pub fn note_form(&mut self, key: &PipelineKey, form: u32) -> Result<()> {
+        if self.is_empty() { Ok(()) } else { try_push(&mut self.forms, (short_key(key), form)) }
     }
 
     /// A form has this pipeline. The pipelines of a form come one after the other.
-    pub fn note_pipeline(&mut self, form: usize, pipeline: usize) -> Result<()> {
+    pub fn note_pipeline(&mut self, form: u32, pipeline: u32) -> Result<()> {
         let earliest = self.pipelines.len().checked_sub(MOST_OF_FORM);
-        let is_full = earliest.is_some_and(|at| self.pipelines[at].0 == form as u32);
+        let is_full = earliest.is_some_and(|at| self.pipelines[at].0 == form);
         if self.is_empty() || is_full {
             return Ok(());
         }
-        try_push(&mut self.pipelines, (form as u32, pipeline as u32))
+        try_push(&mut self.pipelines, (form, pipeline))
     }
 
     /// The timelines of the pipelines that are written.
-    pub fn finish(mut self, table: &Table, written: &[u32]) -> Result<Timelines<u64>> {
+    pub fn finish(mut self, table: &Pipelines, written: &[u32]) -> Result<Timelines<u64>> {
         let mut is_written = crate::base::try_filled(false, table.len())?;
         written.iter().for_each(|&at| is_written[at as usize] = true);
         self.pipelines.sort_unstable();
@@ -53,15 +55,13 @@ impl BuildTimelines {
         self.forms.sort_unstable();
         self.forms.dedup();
         let Self { timelines, forms, pipelines } = &self;
-        timelines.map(|stable, found| {
-            for &(_, form) in part_of(forms, |(key, _)| *key, stable) {
-                for &(_, at) in part_of(pipelines, |(of, _)| *of, form) {
-                    if is_written[at as usize] {
-                        found(short_key(&table.row(at as usize).key))?;
-                    }
-                }
-            }
-            Ok(())
+        // In two steps, because many stable pipelines have a form.
+        let by_form = timelines.map(|stable, found| {
+            part_of(forms, |(key, _)| *key, stable).iter().try_for_each(|&(_, form)| found(form))
+        })?;
+        by_form.map(|form, found| {
+            let pipelines = part_of(pipelines, |(of, _)| *of, form).iter().filter(|(_, at)| is_written[*at as usize]);
+            pipelines.map(|&(_, at)| short_key(&table.row(at).key)).try_for_each(found)
         })
     }
 }

@@ -3,9 +3,11 @@
 //! | file | content |
 //! |---|---|
 //! | `wire` | little-endian parts of records |
+//! | `slots` | [`Slots`]: a hash table of numbers |
 //! | `table` | [`Table`]: pipelines by key while files are merged |
 //! | `timeline` | [`Timelines`]: in which order runs used pipelines first |
 
+mod slots;
 mod table;
 mod timeline;
 mod wire;
@@ -15,9 +17,10 @@ pub use crate::pipeline::dimension::{Dimension, check_dimensions};
 use crate::pipeline::{Identity, Mask, MaskSet};
 use crate::store::LogKind;
 
-pub use table::{Row, Table};
+pub use slots::Slots;
+pub use table::Table;
 pub use timeline::{Timelines, short_key};
-pub use wire::{Cursor, encoded_state, get_description, get_uses, put_description, put_text, put_uses, skip_uses};
+pub use wire::{Cursor, get_description, get_uses, put_description, put_text, put_uses, skip_uses};
 
 /// A file of one run.
 pub const RECORDING: LogKind = LogKind { number: 1, version: 1, name: "a recording" };

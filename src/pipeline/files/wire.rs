@@ -77,23 +77,10 @@ pub fn put_description(out: &mut Vec<u8>, description: &DescriptionRef<'_>) -> R
     out.push(kind as u8);
     out.extend_from_slice(&schema.0.to_le_bytes());
     out.extend_from_slice(&(shaders.len() as u16).to_le_bytes());
-    for ShaderRef { stage, hash } in shaders {
-        out.extend_from_slice(&stage.to_le_bytes());
-        out.extend_from_slice(&hash.0);
-    }
+    shaders.iter().for_each(|shader| out.extend_from_slice(&shader.to_bytes()));
     out.extend_from_slice(&(state.len() as u32).to_le_bytes());
     out.extend_from_slice(state);
     Ok(())
-}
-
-/// The state in an encoded description. `None`: invalid bytes.
-pub fn encoded_state(bytes: &[u8]) -> Option<&[u8]> {
-    let mut cursor = Cursor(bytes);
-    cursor.take(5)?;
-    let shaders = cursor.u16()?;
-    cursor.take(24 * usize::from(shaders))?;
-    let length = cursor.u32()?;
-    cursor.take(length as usize)
 }
 
 /// A description. Its shaders are put into `shaders`. `None`: invalid bytes.

@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::index::{INDEX, IndexWriter};
 use super::{KeyLine, KeyMap, KeyMapBuilder, LoadedKeys, MAX_KEY};
-use crate::base::{Code, Result, error, try_push, try_string};
+use crate::base::{Code, Result, error, try_append, try_push, try_string};
 use crate::pipeline::ShaderHash;
 use crate::pipeline::files::{Cursor, HEAD, KEY_MAP, KINDS, put_text};
 use crate::store::io::SharedIo;
@@ -70,19 +71,25 @@ impl KeyMap {
         log.push(&head, &out)?;
         out.clear();
         let block = LogRecord { kind: BLOCK, ..LogRecord::default() };
-        let mut before = "";
+        let (mut first, mut before, mut index) = ("", "", IndexWriter::default());
         for line in self.lines() {
+            if out.is_empty() {
+                (first, before) = (line.key, "");
+            }
             put_line(&mut out, before, &line)?;
+            index.line(line.stage);
             before = line.key;
             if out.len() >= BLOCK_BYTES {
+                index.block(log.length(), first)?;
                 log.push(&block, &out)?;
                 out.clear();
-                before = "";
             }
         }
         if !out.is_empty() {
+            index.block(log.length(), first)?;
             log.push(&block, &out)?;
         }
+        index.write(&mut log)?;
         log.finish()
     }
 }
@@ -164,30 +171,40 @@ impl KeyMapBuilder {
 
     fn add_log(&mut self, log: &LogReader) -> Result<(KeyFileInfo, LoadedKeys)> {
         let (mut info, mut loaded) = (None, LoadedKeys::default());
-        let mut key = Vec::new();
+        let (mut key, mut first) = (Vec::new(), String::new());
         let mut lost = 0;
-        let scan = log.for_each(|record, payload| {
+        let mut index = IndexWriter::default();
+        let mut cursor = log.cursor()?;
+        while let Some((record, payload)) = cursor.next(log)? {
+            let payload = &cursor.bytes()[payload];
             match record.kind {
-                HEAD if info.is_none() => info = KeyFileInfo::decode(record, payload)?,
+                HEAD if info.is_none() => info = KeyFileInfo::decode(&record, payload)?,
                 BLOCK => {
-                    let mut cursor = Cursor(payload);
+                    let mut rest = Cursor(payload);
                     key.clear();
-                    while !cursor.is_at_end() {
-                        if !self.add_encoded(&mut cursor, &mut key)? {
+                    first.clear();
+                    while !rest.is_at_end() {
+                        if !self.add_encoded(&mut rest, &mut key)? {
                             lost += 1;
                             break;
                         }
                         loaded.lines += 1;
+                        if first.is_empty() {
+                            try_append(&mut first, self.last_key())?;
+                        }
+                        index.line(self.lines[self.lines.len() - 1].stage);
                     }
+                    index.block(cursor.offset(), &first)?;
                 }
+                // An index of other lines would hide lines from readers that use it.
+                INDEX if lost + cursor.lost().damaged == 0 && !index.is(payload) => lost += 1,
                 _ => {}
             }
-            Ok(true)
-        })?;
+        }
         let path = log.path().display();
         let info = info.ok_or_else(|| error!(Malformed, "'{path}' does not name its build: it is damaged"))?;
-        loaded.damaged = scan.damaged + lost;
-        loaded.is_truncated = scan.is_truncated || loaded.lines + loaded.damaged < info.lines;
+        loaded.damaged = cursor.lost().damaged + lost;
+        loaded.is_truncated = cursor.lost().is_truncated || loaded.lines + loaded.damaged < info.lines;
         Ok((info, loaded))
     }
 

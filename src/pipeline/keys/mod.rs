@@ -13,21 +13,33 @@
 //! |---|---|
 //! | `file` | `*.hobkeys`, the map as a file |
 //! | `csv` | import and export as CSV |
+//! | `texts` | texts of keys, and their order |
 //! | `runs` | sorting what is almost sorted |
 //! | `wanted` | the part of a map that a merge needs |
+//! | `stream` | the lines of a file in order |
+//! | `index` | the blocks of a file |
+//! | `held` | makes a map of lines in order |
 
 mod csv;
 mod file;
+mod held;
+mod index;
 mod runs;
+mod stream;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod wanted;
+
+use std::ops::Range;
 
 use super::ShaderHash;
 use crate::base::{Result, error, try_collect, try_filled};
 
 pub use file::KeyFileInfo;
 pub use wanted::Wanted;
+
+use texts::{GROWTH, Interned, Texts};
 
 /// Most bytes of a stable key.
 pub const MAX_KEY: usize = 4096;
@@ -58,69 +70,19 @@ pub struct KeyLine<'a> {
 /// Gathers the lines of one or more files.
 #[derive(Default)]
 pub struct KeyMapBuilder {
-    texts: Texts,
+    texts: Interned,
     lines: Vec<Line>,
-    /// Hash table of texts. A slot is half of a text's hash, and its number + 1. 0 is an empty slot.
-    slots: Vec<u64>,
     /// The number of the last line's text. Files have the lines of a text together.
     last: Option<u32>,
 }
 
-/// Texts one after the other.
-#[derive(Default)]
-struct Texts {
-    bytes: String,
-    ends: Vec<u64>,
-}
-
-impl Texts {
-    fn get(&self, number: u32) -> &str {
-        let at = number as usize;
-        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[begin as usize..self.ends[at] as usize]
-    }
-
-    fn push(&mut self, text: &str) -> Result<u32> {
-        reserve_one(&mut self.ends)?;
-        if self.bytes.capacity() - self.bytes.len() < text.len() {
-            self.bytes.try_reserve_exact(text.len().max(self.bytes.len() / GROWTH))?;
-        }
-        self.bytes.push_str(text);
-        self.ends.push(self.bytes.len() as u64);
-        Ok(self.ends.len() as u32 - 1)
-    }
-}
-
-/// A full list grows by one part in this many: maps are large, and should not take twice the memory that they need.
-const GROWTH: usize = 8;
-
-/// Make room for one more.
+/// Make room for one more. A full list grows by one part in [`GROWTH`]: maps are large, and should not take twice the memory
+/// that they need.
 fn reserve_one<T>(list: &mut Vec<T>) -> Result<()> {
     if list.len() == list.capacity() {
         list.try_reserve_exact((list.len() / GROWTH).max(64))?;
     }
     Ok(())
-}
-
-/// A hash that takes about 10 ns for a stable key of 100 bytes, the same in every process. It is for tables alone: texts
-/// with equal hashes are easy to make.
-fn quick_hash(text: &[u8]) -> u64 {
-    const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
-    let step = |hash: u64, bytes: &[u8; 16]| {
-        let number = u128::from_le_bytes(*bytes);
-        let product = u128::from(number as u64 ^ hash ^ ODD[0]) * u128::from((number >> 64) as u64 ^ ODD[1]);
-        product as u64 ^ (product >> 64) as u64
-    };
-    let (chunks, rest) = text.as_chunks();
-    let hash = chunks.iter().fold(text.len() as u64, step);
-    let mut last = [0; 16];
-    last[..rest.len()].copy_from_slice(rest);
-    step(hash, &last)
-}
-
-/// Half of the hash of a text.
-fn text_hash(text: &str) -> u64 {
-    quick_hash(text.as_bytes()) >> 32
 }
 
 impl KeyMapBuilder {
@@ -136,16 +98,6 @@ impl KeyMapBuilder {
         Ok(())
     }
 
-    /// Add a line with the key of the last one.
-    fn add_to_last(&mut self, hash: ShaderHash, stage: u32) -> Result<()> {
-        let Some(key) = self.last.filter(|_| self.lines.len() < MAX_LINES) else {
-            return Err(error!(LimitExceeded, "the key maps have more than {MAX_LINES} lines: merge fewer"));
-        };
-        reserve_one(&mut self.lines)?;
-        self.lines.push(Line { hash, key, stage });
-        Ok(())
-    }
-
     /// Number of lines added.
     pub fn len(&self) -> usize {
         self.lines.len()
@@ -158,86 +110,37 @@ impl KeyMapBuilder {
 
     /// The number of a text.
     fn intern(&mut self, text: &str) -> Result<u32> {
-        if let Some(last) = self.last.filter(|&last| self.texts.get(last) == text) {
+        if let Some(last) = self.last.filter(|&last| self.texts.texts.get(last) == text) {
             return Ok(last);
         }
-        if 2 * (self.texts.ends.len() + 1) > self.slots.len() {
-            self.grow()?;
-        }
-        let number = match find_text(&self.slots, &self.texts, text) {
-            Ok(number) => number,
-            Err(at) => {
-                let number = self.texts.push(text)?;
-                self.slots[at] = text_hash(text) << 32 | u64::from(number + 1);
-                number
-            }
-        };
+        let number = self.texts.intern(text)?;
         self.last = Some(number);
         Ok(number)
     }
 
-    fn grow(&mut self) -> Result<()> {
-        let count = (2 * self.slots.len()).max(1024);
-        let mut slots = try_filled(0_u64, count)?;
-        for &slot in self.slots.iter().filter(|&&slot| slot > 0) {
-            let mut at = (slot >> 32) as usize & (count - 1);
-            while slots[at] > 0 {
-                at = (at + 1) & (count - 1);
-            }
-            slots[at] = slot;
-        }
-        self.slots = slots;
-        Ok(())
+    /// The key of the last line.
+    fn last_key(&self) -> &str {
+        self.last.map_or("", |last| self.texts.texts.get(last))
     }
 
     /// The map of all lines. It does not depend on the order of the lines.
     pub fn finish(self) -> Result<KeyMap> {
-        let mut map = self.finish_by_key()?;
-        map.by_hash = by_hash(&map.lines)?;
-        Ok(map)
-    }
-
-    /// The map without the order by hash, so that it finds no shader. A third of the time is spared. It finds keys more
-    /// quickly, with 20 bytes more for each text.
-    fn finish_for_keys(mut self) -> Result<KeyMap> {
-        let slots = std::mem::take(&mut self.slots);
-        let map = self.finish_by_key()?;
-        let mut places = try_filled(0_u32, map.order.len())?;
-        for (place, &number) in (0..).zip(&map.order) {
-            places[number as usize] = place;
-        }
-        Ok(KeyMap { slots, places, ..map })
-    }
-
-    fn finish_by_key(self) -> Result<KeyMap> {
-        let Self { texts, mut lines, slots, .. } = self;
-        drop(slots);
+        let Self { texts: Interned { texts, .. }, mut lines, .. } = self;
         let order = order_of(&texts, &mut lines)?;
         lines = runs::sorted(lines, |one, other| one < other)?;
         lines.dedup();
         let mut begins = try_filled(0_u32, order.len() + 1)?;
         lines.iter().for_each(|line| begins[line.key as usize + 1] += 1);
         (1..begins.len()).for_each(|place| begins[place] += begins[place - 1]);
-        Ok(KeyMap { texts, order, begins, total: lines.len() as u64, lines, ..KeyMap::default() })
+        let by_hash = by_hash(&lines)?;
+        let (texts, count) = (Interned::without_table(texts), lines.len() as u64);
+        Ok(KeyMap { texts, order, begins, count, total: count, lines, by_hash, ..KeyMap::default() })
     }
-}
-
-/// The number of a text in a hash table that has room. `Err`: the slot for it.
-fn find_text(slots: &[u64], texts: &Texts, text: &str) -> std::result::Result<u32, usize> {
-    let (hash, mask) = (text_hash(text), slots.len() - 1);
-    let mut at = hash as usize & mask;
-    while let Some(number) = (slots[at] as u32).checked_sub(1) {
-        if slots[at] >> 32 == hash && texts.get(number) == text {
-            return Ok(number);
-        }
-        at = (at + 1) & mask;
-    }
-    Err(at)
 }
 
 /// The order of the texts. Lines get the places of their texts, so that they are compared without them.
 fn order_of(texts: &Texts, lines: &mut [Line]) -> Result<Vec<u32>> {
-    let order = try_collect(0..texts.ends.len() as u32)?;
+    let order = try_collect(0..texts.len() as u32)?;
     let order = runs::sorted(order, |&one, &other| texts.get(one) < texts.get(other))?;
     let mut places = try_filled(0_u32, order.len())?;
     for (place, &number) in (0..).zip(&order) {
@@ -271,32 +174,34 @@ fn check_key(key: &str) -> Result<()> {
 /// The stable keys of a build's shaders. Never changes.
 #[derive(Default)]
 pub struct KeyMap {
-    texts: Texts,
-    /// Numbers of the texts in their order. A line has a place in it.
+    /// The table is empty in a map of whole files. Keys are searched in their order then.
+    texts: Interned,
+    /// Numbers of the texts in their order. The number of a text in it is its place.
     order: Vec<u32>,
     /// In order of key, hash and stage; each once.
     lines: Vec<Line>,
     /// The first line of each place, and the end of the lines.
     begins: Vec<u32>,
+    /// Number of lines, and of those in the files.
+    count: u64,
     total: u64,
     /// Lines of each file.
     file_lines: Vec<u64>,
     /// Positions of the lines in order of hash, key and stage.
     by_hash: Vec<u32>,
-    /// The builder's hash table, and the places of the texts in it. Empty: keys are searched in their order.
-    slots: Vec<u64>,
-    places: Vec<u32>,
+    /// Of a map of wanted keys; otherwise empty.
+    lists: held::Lists,
 }
 
 impl KeyMap {
     /// Number of different lines.
     pub fn len(&self) -> usize {
-        self.lines.len()
+        self.count as usize
     }
 
     /// Whether there is no line.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.count == 0
     }
 
     /// Number of different lines in the files, those that are not held included.
@@ -310,11 +215,7 @@ impl KeyMap {
     }
 
     fn text(&self, place: u32) -> &str {
-        self.texts.get(self.order[place as usize])
-    }
-
-    fn line(&self, line: &Line) -> KeyLine<'_> {
-        KeyLine { hash: line.hash, stage: line.stage, key: self.text(line.key) }
+        self.texts.texts.get(self.order[place as usize])
     }
 
     /// The lines of a shader, in order of their keys.
@@ -322,31 +223,51 @@ impl KeyMap {
         let hash_at = |at: &u32| self.lines[*at as usize].hash;
         let begin = self.by_hash.partition_point(|at| hash_at(at) < hash);
         let same = self.by_hash[begin..].iter().take_while(move |&at| hash_at(at) == hash);
-        same.map(|&at| self.line(&self.lines[at as usize]))
+        same.map(|&at| {
+            let Line { key, hash, stage } = self.lines[at as usize];
+            KeyLine { hash, stage, key: self.text(key) }
+        })
     }
 
     /// The lines of a stable key, in order of their hashes.
     pub fn shaders_of(&self, key: &str) -> impl Iterator<Item = KeyLine<'_>> {
-        let (lines, key) = match self.place_of(key) {
-            Some(place) => {
-                let at = place as usize;
-                (self.begins[at] as usize..self.begins[at + 1] as usize, self.text(place))
-            }
-            None => (0..0, ""),
-        };
-        self.lines[lines].iter().map(move |line| KeyLine { hash: line.hash, stage: line.stage, key })
+        self.place_of(key).into_iter().flat_map(|place| self.lines_at(place))
+    }
+
+    /// The lines of the place of a key.
+    fn lines_at(&self, place: u32) -> impl Iterator<Item = KeyLine<'_>> {
+        let key = self.text(place);
+        self.lines[self.range_at(place)].iter().map(move |line| KeyLine { hash: line.hash, stage: line.stage, key })
+    }
+
+    fn range_at(&self, place: u32) -> Range<usize> {
+        let owner = self.lists.owner(place) as usize;
+        self.begins[owner] as usize..self.begins[owner + 1] as usize
+    }
+
+    /// The list of the shaders of a key, if all of them have that stage or none. Otherwise [`shaders_of`](Self::shaders_of)
+    /// knows them. The shaders of a list are different and in order. Keys with the same shaders have the same list.
+    pub(in crate::pipeline) fn list_of(&self, key: &str, stage: u32) -> Option<Range<usize>> {
+        let place = self.place_of(key)?;
+        self.lists.stage(place).filter(|only| *only == stage || *only == NO_STAGE).map(|_| self.range_at(place))
+    }
+
+    /// A shader by its place in lists.
+    pub(in crate::pipeline) fn listed(&self, at: usize) -> ShaderHash {
+        self.lines[at].hash
     }
 
     fn place_of(&self, key: &str) -> Option<u32> {
-        if !self.slots.is_empty() {
-            return find_text(&self.slots, &self.texts, key).ok().map(|number| self.places[number as usize]);
+        if !self.texts.is_empty() {
+            return self.texts.find(key).and_then(|number| self.lists.place(number));
         }
-        self.order.binary_search_by(|&number| self.texts.get(number).cmp(key)).ok().map(|place| place as u32)
+        let texts = &self.texts.texts;
+        self.order.binary_search_by(|&number| texts.get(number).cmp(key)).ok().map(|place| place as u32)
     }
 
     /// All lines, in order of key, hash and stage.
     pub fn lines(&self) -> impl Iterator<Item = KeyLine<'_>> {
-        self.lines.iter().map(|line| self.line(line))
+        (0..self.order.len() as u32).flat_map(|place| self.lines_at(place))
     }
 
     /// The shaders of all lines with a stage, in any order.
@@ -356,12 +277,11 @@ impl KeyMap {
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
-        self.texts.bytes.capacity()
-            + self.texts.ends.capacity() * size_of::<u64>()
-            + (self.order.capacity() + self.begins.capacity() + self.places.capacity()) * size_of::<u32>()
-            + self.slots.capacity() * size_of::<u64>()
+        self.texts.memory_used()
+            + (self.order.capacity() + self.begins.capacity()) * size_of::<u32>()
             + self.lines.capacity() * size_of::<Line>()
             + self.by_hash.capacity() * size_of::<u32>()
+            + self.lists.memory_used()
     }
 }
 
