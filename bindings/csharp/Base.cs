@@ -14,22 +14,43 @@ namespace Hobgoblin
     /// <summary>The result of a call that can fail; see hob_result.</summary>
     public enum Result : uint
     {
+        /// <summary>Success.</summary>
         Ok = 0,
+        /// <summary>An argument is invalid, and nothing was changed. Or a callback returned an invalid value.</summary>
         InvalidArgument = 1,
+        /// <summary>It does not exist, or was removed. Nothing was changed.</summary>
         NotFound = 2,
+        /// <summary>A limit of the handle would be exceeded. Nothing was changed.</summary>
         LimitExceeded = 3,
+        /// <summary>Out of memory. Nothing was changed.</summary>
         OutOfMemory = 4,
+        /// <summary>The bytes are not in the expected format. Nothing was changed.</summary>
         Malformed = 5,
+        /// <summary>Not possible with this version, build or machine, or with this kind of handle.</summary>
         Unsupported = 6,
+        /// <summary>Another call on the handle is running: on another thread, or on this one, around a callback. Or
+        /// another process keeps changing the files.</summary>
         Busy = 7,
+        /// <summary>The buffer is too small. Only the required size was written.</summary>
         BufferTooSmall = 8,
+        /// <summary>A file operation failed.</summary>
         Io = 9,
+        /// <summary>An internal error was caught; the sentence has file and line. A handle that was being changed is
+        /// poisoned. Please report it.</summary>
         Panic = 10,
+        /// <summary>An earlier call on this handle ended in Result.Panic. Getters still answer from the last
+        /// good state; all others do nothing. Dispose it and create a new one when convenient.</summary>
         Poisoned = 11,
+        /// <summary>The time was too short: some work still waits. Call again, or allow more time.</summary>
         Timeout = 12,
+        /// <summary>The program is banned: the process ended too often while it was in use. Build it from
+        /// source.</summary>
         Banned = 13,
+        /// <summary>The driver failed to compile a shader or to link a program.</summary>
         BuildFailed = 14,
+        /// <summary>The last frames do not agree, or not enough of them are known yet.</summary>
         NoConsensus = 15,
+        /// <summary>A cognition failed: Perception.GetFailure has its message.</summary>
         CognitionFailed = 16,
     }
 

@@ -159,13 +159,15 @@ namespace Hobgoblin
     internal sealed class SharedException
     {
         Exception first;
+        Thread thread;
 
         internal bool IsSet => Volatile.Read(ref first) != null;
 
         internal void Keep(Exception exception)
         {
             Callbacks.ResetAbort(exception);
-            if (Interlocked.CompareExchange(ref first, exception, null) != null) Hob.Report(exception);
+            if (Interlocked.CompareExchange(ref first, exception, null) == null) thread = Thread.CurrentThread;
+            else Hob.Report(exception);
         }
 
         /// <summary>
@@ -177,7 +179,16 @@ namespace Hobgoblin
             var exception = Take();
             if (exception == null) return;
             Callbacks.ReportHeld();
+            if (exception is ThreadAbortException && thread != Thread.CurrentThread)
+                throw new InvalidOperationException("a thread was aborted inside a callback", exception);
             Callbacks.Throw(exception);
+        }
+
+        /// <summary>Reports it, where nothing can be thrown.</summary>
+        internal void Report()
+        {
+            var exception = Take();
+            if (exception != null) Hob.Report(exception);
         }
 
         internal Exception Take()
@@ -320,6 +331,20 @@ namespace Hobgoblin
         {
             if (exception is ThreadAbortException) Thread.CurrentThread.Abort();
             ExceptionDispatchInfo.Capture(exception).Throw();
+        }
+
+        /// <summary>The message of an exception, whose getter may be the host's and throw, too.</summary>
+        internal static string MessageOf(Exception exception)
+        {
+            try
+            {
+                return exception.Message;
+            }
+            catch (Exception inner)
+            {
+                ResetAbort(inner);
+                return exception.GetType().FullName;
+            }
         }
 
         /// <summary>Lets an aborted thread return through native code. Throw aborts it again.</summary>

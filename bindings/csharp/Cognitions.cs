@@ -169,7 +169,7 @@ namespace Hobgoblin
             catch (Exception exception)
             {
                 box.State.Exceptions.Keep(exception);
-                Calls.WriteMessage(cognition->message, cognition->message_capacity, exception.Message);
+                Calls.WriteMessage(cognition->message, cognition->message_capacity, Callbacks.MessageOf(exception));
                 return hob_result.HOB_RESULT_COGNITION_FAILED;
             }
             finally

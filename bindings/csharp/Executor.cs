@@ -16,16 +16,22 @@ namespace Hobgoblin
     /// <summary>The priority of a loop or a task; see hob_priority.</summary>
     public enum Priority : uint
     {
+        /// <summary>The default.</summary>
         Normal = 0,
+        /// <summary>Another thread waits for the result.</summary>
         High = 1,
+        /// <summary>Runs when nothing else waits.</summary>
         Low = 2,
     }
 
     /// <summary>The thread that runs background tasks; see hob_background.</summary>
     public enum Background : uint
     {
+        /// <summary>The host calls Executor.Pump.</summary>
         Pump = 0,
+        /// <summary>A thread of the library. Executor.Dispose joins it.</summary>
         Thread = 1,
+        /// <summary>A thread of the host: ExecutorDesc.Post.</summary>
         Host = 2,
     }
 
@@ -249,8 +255,7 @@ namespace Hobgoblin
         internal override void Destroy(IntPtr native)
         {
             Native.hob_executor_destroy((hob_executor*)native);
-            var exception = taskException.Take();
-            if (exception != null) Hob.Report(exception);
+            taskException.Report();
         }
 
         /// <summary>

@@ -9,68 +9,116 @@ namespace Hobgoblin
     /// <summary>A resource of a frame; see hob_lane. Time is in milliseconds, memory in MiB.</summary>
     public enum Lane : uint
     {
+        /// <summary>Work of the GPU.</summary>
         Gpu = 0,
+        /// <summary>The whole frame, for hosts without finer timers.</summary>
         Frame = 1,
+        /// <summary>The game thread.</summary>
         GameThread = 2,
+        /// <summary>The render thread.</summary>
         RenderThread = 3,
+        /// <summary>Video memory.</summary>
         VideoMemory = 4,
+        /// <summary>For the host, in a unit of its own.</summary>
         User0 = 5,
+        /// <summary>For the host, in a unit of its own.</summary>
         User1 = 6,
+        /// <summary>For the host, in a unit of its own.</summary>
         User2 = 7,
     }
 
     /// <summary>The quality of a sample; see hob_sample_quality.</summary>
     public enum SampleQuality : uint
     {
+        /// <summary>Learn from it.</summary>
         Ok = 0,
+        /// <summary>Vsync or a frame cap hid the true burden. Counted, not learned from.</summary>
         Capped = 1,
+        /// <summary>An unrelated hitch spoiled it. Counted, not learned from.</summary>
         Hitch = 2,
+        /// <summary>The game was paused, loading or in the background. Counted, not learned from.</summary>
         Paused = 3,
     }
 
     /// <summary>Where burdens come from; see hob_burdens.</summary>
     public enum Burdens : uint
     {
+        /// <summary>From Goblin.Measure, or from the settings' measure callbacks.</summary>
         Learned = 0,
+        /// <summary>From Option.RelativeBurden. Only whole frames are measured, with Goblin.MeasureTotal. A
+        /// controller finds the capacity, in units of RelativeBurden: late frames lower it, slack raises it. Only the
+        /// first lane is steered; give the others no limit.</summary>
         Relative = 1,
+        /// <summary>From totals alone: a regression on totals and choices finds the burden of each option. Relative
+        /// burdens serve until it has converged. Best up to 128 options; with more, it converges more slowly. Only the
+        /// first lane is steered.</summary>
         Totals = 2,
     }
 
     /// <summary>How options of unknown burden are tried; see hob_exploration.</summary>
     public enum Exploration : uint
     {
+        /// <summary>Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the
+        /// trial are late. After the learning phase, other settings make room for a little-known option that does not
+        /// fit otherwise. They do so for a second, and at most once in 320 s.</summary>
         Bounded = 0,
+        /// <summary>An unknown option is taken to be cheap, so it is chosen until its burden is known (as in
+        /// Performance Goblin). Learns fast where late frames do not matter, as on a loading screen. A common slow-down
+        /// is measured (GoblinStatistics.Anomaly), but estimates do not use it.</summary>
         Optimistic = 1,
     }
 
     /// <summary>Why a setting has its choice; see hob_why.</summary>
     public enum Why : uint
     {
+        /// <summary>Nothing was decided yet.</summary>
         Undecided = 0,
+        /// <summary>Nothing is known of its burdens, so it has its default.</summary>
         Unknown = 1,
+        /// <summary>Part of the most valuable choices that fit.</summary>
         Best = 2,
+        /// <summary>More valuable than before: there was room.</summary>
         Raised = 3,
+        /// <summary>Less valuable than before, so that everything fits or another setting can be raised.</summary>
         Lowered = 4,
+        /// <summary>A better choice would fit, but is delayed. Its gain has not paid for the change yet; or
+        /// ChangesPerSecond, Dwell or SwitchLimit delays it.</summary>
         Held = 5,
+        /// <summary>Chosen to learn its burden: for a frame, and after the learning phase for up to a second.</summary>
         Trial = 6,
+        /// <summary>The host allows no other option.</summary>
         Pinned = 7,
+        /// <summary>The host's range excludes a more valuable option.</summary>
         Limited = 8,
+        /// <summary>A more valuable option is not ready.</summary>
         NotReady = 9,
+        /// <summary>Nothing fits: the choice that exceeds the limits least.</summary>
         NothingFits = 10,
+        /// <summary>Takes up the last slack (IsTrim).</summary>
         Trim = 11,
+        /// <summary>The setting is disabled.</summary>
         Disabled = 12,
+        /// <summary>The strategy has changed.</summary>
         Strategy = 13,
+        /// <summary>Moved for as long as the trial of another setting lasts, so that it fits.</summary>
         MakesRoom = 14,
+        /// <summary>Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved
+        /// nothing.</summary>
         DeadLever = 15,
     }
 
     /// <summary>Why a replay ended; see hob_replay_end.</summary>
     public enum ReplayEnd : uint
     {
+        /// <summary>The whole recording was repeated.</summary>
         Complete = 0,
+        /// <summary>The recording is cut off: its last block is incomplete or missing.</summary>
         Truncated = 1,
+        /// <summary>The bytes are not what was written.</summary>
         Damaged = 2,
+        /// <summary>A decision ran out of memory when it was recorded. The rest cannot be repeated.</summary>
         Failed = 3,
+        /// <summary>A call is refused that succeeded when it was recorded; the exception has the reason.</summary>
         Refused = 4,
     }
 

@@ -55,20 +55,7 @@ namespace Hobgoblin
         internal override void Destroy(IntPtr native)
         {
             Native.hob_graph_destroy((hob_graph*)native);
-            Report();
-        }
-
-        /// <summary>Reports an exception that no call can throw.</summary>
-        void Report()
-        {
-            try
-            {
-                exceptions.Rethrow();
-            }
-            catch (Exception exception)
-            {
-                Hob.Report(exception);
-            }
+            exceptions.Report();
         }
 
         /// <summary>Throws the first exception of the nodes, or else the failure of the call.</summary>

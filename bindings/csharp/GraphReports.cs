@@ -148,7 +148,8 @@ namespace Hobgoblin
 
         /// <summary>Makes a graph with the same values at its sinks, for a host that sets no more inputs.
         /// <paramref name="keep"/> are nodes to keep beside the sinks. Both graphs run the same functions, perhaps at the same
-        /// time. <see cref="GetCopy"/> of the new graph gets its nodes.</summary>
+        /// time; the exception of a node may then be thrown by the other graph's call. <see cref="GetCopy"/> of the new graph
+        /// gets its nodes.</summary>
         public Graph Bake(params NodeId[] keep)
         {
             hob_graph* baked;
@@ -289,7 +290,7 @@ namespace Hobgoblin
             catch (Exception exception)
             {
                 box.Exceptions.Keep(exception);
-                Calls.WriteMessage(node->message, node->message_capacity, exception.Message);
+                Calls.WriteMessage(node->message, node->message_capacity, Callbacks.MessageOf(exception));
                 return hob_verdict.HOB_VERDICT_FAILED;
             }
             finally

@@ -46,7 +46,7 @@ namespace Hobgoblin
     {
         /// <summary>Its 16 bytes differ.</summary>
         Bytes = 0,
-        /// <summary><c>words[1]</c> differs: a generation that the node counts up.</summary>
+        /// <summary><c>Word1</c> differs: a generation that the node counts up.</summary>
         Generation = 1,
         /// <summary><c>Number</c> differs by more than <c>NodeOutput.Epsilon</c>, or the other 8 bytes differ. NaN equals
         /// NaN.</summary>
@@ -86,14 +86,14 @@ namespace Hobgoblin
         /// <summary>The value is a handle of the host that the graph owns. When a node replaces it, and when the node is
         /// removed, the graph passes it to <c>NodeDesc.ReleaseValue</c>. A handle is not all zero. Other nodes may pass
         /// it on, in outputs that are not owned. It must then differ from all handles before it, but addresses are used
-        /// again: count up words[1] beside a pointer.</summary>
+        /// again: count up <c>Word1</c> beside a pointer.</summary>
         Owned = 1,
     }
     /// <summary>An input pin.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public struct NodeInput
     {
-        /// <summary><c>HOB_NODE_INPUT_</c> bits. Default 0.</summary>
+        /// <summary>Default none.</summary>
         public NodeInputFlags Flags;
         uint reserved;
         /// <summary>Its value without a link. Default: all zero.</summary>
@@ -333,7 +333,7 @@ namespace Hobgoblin
         public ulong Blocks;
         /// <summary>Bytes of memory held, without what values and <c>UserData</c> refer to.</summary>
         public ulong MemoryUsed;
-        /// <summary>Bytes that owned outputs hold now, by <c>NodeCall.HeldBytes</c>. 0 before
+        /// <summary>Bytes that owned outputs hold now with their <c>HeldBytes</c>. 0 before
         /// <c>Graph.SetMemoryLimit</c>.</summary>
         public ulong HeldBytes;
         /// <summary>Nodes whose values were released to keep the limit.</summary>

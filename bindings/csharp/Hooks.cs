@@ -12,9 +12,13 @@ namespace Hobgoblin
     /// <summary>How important a log line is; see hob_log_level.</summary>
     public enum LogLevel : uint
     {
+        /// <summary>Details, for finding a fault.</summary>
         Debug = 0,
+        /// <summary>Worth knowing.</summary>
         Info = 1,
+        /// <summary>Something is wrong; the library goes on.</summary>
         Warning = 2,
+        /// <summary>Something failed.</summary>
         Error = 3,
     }
 

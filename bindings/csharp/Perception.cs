@@ -48,14 +48,7 @@ namespace Hobgoblin
         {
             Native.hob_perception_destroy((hob_perception*)native);
             executorOfFrame.Dispose();
-            try
-            {
-                state.Exceptions.Rethrow();
-            }
-            catch (Exception exception)
-            {
-                Hob.Report(exception);
-            }
+            state.Exceptions.Report();
         }
 
         /// <summary>Begins a call that no other one may interrupt, nor a function that reads an image.</summary>

@@ -169,12 +169,12 @@ namespace Hobgoblin
         Mean = 9,
         /// <summary><c>Number</c> of its value is the number of pixels whose <c>Channel</c> is not 0.</summary>
         CountNonZero = 10,
-        /// <summary>Finds <c>Image</c>. <c>words[0]</c> of its value has the place, from the corner of the region: x in
-        /// the low half, y in the high one. <c>words[1]</c> has the sum of squared differences. Both all ones: not found.
+        /// <summary>Finds <c>Image</c>. <c>Word0</c> of its value has the place, from the corner of the region: x in
+        /// the low half, y in the high one. <c>Word1</c> has the sum of squared differences. Both all ones: not found.
         /// Of equal matches the first one in reading order is found.</summary>
         Template = 11,
         /// <summary>Reads a number by comparing <c>Glyphs</c>, whose top row is that of the region. <c>Integer</c> of its
-        /// value is the number; -1: nothing was read. <c>words[1]</c> has the number of digits in its low half. In its
+        /// value is the number; -1: nothing was read. <c>Word1</c> has the number of digits in its low half. In its
         /// high half is 256 times the mean difference of the worst digit, which does not count when values are
         /// compared.</summary>
         Glyphs = 12,

@@ -10,9 +10,13 @@ namespace Hobgoblin
     /// <summary>Where an estimate comes from; see hob_estimate_source.</summary>
     public enum EstimateSource : uint
     {
+        /// <summary>Nothing is known of the option: a guess from the other options of its setting.</summary>
         Blind = 0,
+        /// <summary>The past profile, scaled to this machine.</summary>
         Past = 1,
+        /// <summary>A few samples of this run, blended with a prior.</summary>
         Ramp = 2,
+        /// <summary>Recent samples of this run.</summary>
         Recent = 3,
     }
 

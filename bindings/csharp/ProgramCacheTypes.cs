@@ -7,7 +7,7 @@ using Hobgoblin.Interop;
 
 namespace Hobgoblin
 {
-    /// <summary>A use of a program by the driver, from <c>ProgramCache.BeginUse</c>. All zero is no use.</summary>
+    /// <summary>A use of a program by the driver, from <c>ProgramCache.TryBeginUse</c>. All zero is no use.</summary>
     public readonly struct UseId : IEquatable<UseId>
     {
         readonly uint index1, generation;
@@ -82,9 +82,9 @@ namespace Hobgoblin
         public ProgramEnvironment Environment { get; set; }
         /// <summary>Reads and writes files as background tasks, and is kept alive by the cache. With
         /// <c>Background.Pump</c> those tasks run inside <c>Executor.Pump</c>, which may then wait for files. null: no
-        /// background. Programs are then read and written only by <c>ProgramCache.GetWait</c>,
+        /// background. Programs are then read and written only by <c>ProgramCache.TryGetWait</c>,
         /// <c>ProgramCache.WaitIdle</c>, <c>ProgramCache.Flush</c>, <c>ProgramCache.WriteBundle</c> and
-        /// <c>ProgramCache.Destroy</c>. Call <c>ProgramCache.WaitIdle</c> after create: <c>ProgramCache.Get</c> never
+        /// <c>Dispose</c>. Call <c>ProgramCache.WaitIdle</c> after create: <c>ProgramCache.TryGet</c> never
         /// reads the disk itself.</summary>
         public Executor Executor { get; set; }
         /// <summary>The file system of the directory and of bundles. Null: the operating system's.</summary>
@@ -101,7 +101,7 @@ namespace Hobgoblin
         /// of 1 stores nothing.</summary>
         public ulong MemoryLimit { get => Raw.memory_limit; set => Raw.memory_limit = value; }
         /// <summary>Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB.
-        /// <c>ulong.MaxValue</c>: no limit. Bytes are those of whole blocks (<c>StBlocks</c> * 512) of every file of the
+        /// <c>ulong.MaxValue</c>: no limit. Bytes are those of whole blocks of 512 bytes of every file of the
         /// library in the directory, also of files that are deleted but open. Files of another format or secret count
         /// only for <c>DirectoryLimit</c>, and those of another user for no limit. Every write evicts first what it
         /// needs, in all processes and with or without an executor. At every moment the files take at most 1.25 * limit.
@@ -127,7 +127,7 @@ namespace Hobgoblin
         public uint BanAt { get => Raw.ban_at; set => Raw.ban_at = value; }
         /// <summary><c>ProgramCacheFlags.ReadOnly</c> and the like. Default 0.</summary>
         public ProgramCacheFlags Flags { get => (ProgramCacheFlags)Raw.flags; set => Raw.flags = (uint)value; }
-        /// <summary>Number of programs whose inputs are remembered for <c>ProgramCache.ExplainMiss</c>. Default 0: none.
+        /// <summary>Number of programs whose inputs are remembered for <c>ProgramCache.TryExplainMiss</c>. Default 0: none.
         /// Each takes some hundred bytes, in memory and on disk.</summary>
         public uint DescribedKeys { get => Raw.described_keys; set => Raw.described_keys = value; }
         /// <summary>Limit of the directory with all its environments, in bytes, at least 256 KiB. Environments that were
@@ -220,7 +220,7 @@ namespace Hobgoblin
         uint structSize;
         /// <summary>Uses that have begun and not ended.</summary>
         public uint UsesOpen;
-        /// <summary>Gets that found a program. <c>ProgramCache.GetWait</c> counts once.</summary>
+        /// <summary>Gets that found a program. <c>ProgramCache.TryGetWait</c> counts once.</summary>
         public ulong Hits;
         /// <summary>Gets that found none.</summary>
         public ulong Misses;
@@ -389,7 +389,7 @@ namespace Hobgoblin
         Evicted = 2,
         /// <summary>On disk, for another driver, device or build. It is never loaded.</summary>
         OtherEnvironment = 3,
-        /// <summary>Banned: see <c>ProgramCache.BeginUse</c>. It is never loaded.</summary>
+        /// <summary>Banned: see <c>ProgramCache.TryBeginUse</c>. It is never loaded.</summary>
         Banned = 4,
     }
     /// <summary>One input that differs between two programs.

@@ -92,8 +92,8 @@ namespace Hobgoblin
         uint structSize;
         /// <summary>How the link ended.</summary>
         public LinkOutcome Outcome;
-        /// <summary><c>LinkOutcome.Loaded</c>: the use that has begun. End it with <c>ProgramCache.EndUse</c>: see "Use"
-        /// at the top of this file.</summary>
+        /// <summary><c>LinkOutcome.Loaded</c>: the use that has begun. End it with <c>ProgramCache.EndUse</c>: see
+        /// docs/threads.md.</summary>
         public UseId FirstUse;
         /// <summary>The program's key; zeros if the link failed.</summary>
         public Fingerprint Key;

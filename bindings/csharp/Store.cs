@@ -165,6 +165,7 @@ namespace Hobgoblin
 
         static uint Failure(Exception exception)
         {
+            Callbacks.ResetAbort(exception);
             if (exception is FileNotFoundException || exception is DirectoryNotFoundException) return (uint)Result.NotFound;
             if (exception is UnauthorizedAccessException) return (uint)Result.Unsupported;
             if (exception is OutOfMemoryException) return (uint)Result.OutOfMemory;

@@ -294,6 +294,53 @@ static class CallbackTest
         Ensure.Equal(0, Hob.UserDataCount, "everything is released");
     }
 
+    sealed class EvilException : Exception
+    {
+        public override string Message
+        {
+            get { throw new InvalidOperationException("no message"); }
+        }
+    }
+
+    public static void An_exception_without_a_message_does_not_leave_its_callback()
+    {
+        using (var graph = new Graph())
+        using (var perception = new Perception())
+        {
+            var isEvil = true;
+            graph.AddNode(new NodeDesc
+            {
+                IsSink = true,
+                NodeClass = NodeClass.Volatile,
+                Evaluate = call =>
+                {
+                    if (isEvil) throw new EvilException();
+                    return Verdict.Done;
+                },
+            });
+            var cognition = perception.AddCognition(new CognitionDesc
+            {
+                Perceive = call =>
+                {
+                    if (isEvil) throw new EvilException();
+                    return Result.Ok;
+                },
+            });
+            var pipeline = perception.AddPipeline(new PerceptionPipelineDesc("a", new PerceptionStep(cognition)));
+            Ensure.Throws<EvilException>(() => graph.Evaluate());
+            Ensure.Throws<EvilException>(() =>
+            {
+                perception.BeginFrame(new byte[400], 10, 10);
+                perception.Query(pipeline);
+            });
+            isEvil = false;
+            graph.Evaluate();
+            perception.BeginFrame(new byte[400], 10, 10);
+            perception.Query(pipeline);
+        }
+        Ensure.Equal(0, Hob.UserDataCount, "everything is released");
+    }
+
     sealed class ThrowingJobs : IJobSystem
     {
         public object Enqueue(Job job)
