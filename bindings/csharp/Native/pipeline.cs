@@ -1416,7 +1416,10 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Requests a pipeline, and waits up to <c>timeout_us</c> microseconds for other threads that compile it.</summary>
         /// <remarks>
         /// It is compiled before all that is not needed now, in every mode, also if no mask selects it. Returns its state after
-        /// the wait. <c>timeout_us</c> 0, or a call inside a compile: the state is returned at once. Without an executor or threads
+        /// the wait.
+        /// <para/>
+        /// The wait also ends, with any timeout, if the host cancels the compile or forgets the pipeline. <c>timeout_us</c> 0, or a
+        /// call inside a compile: the state is returned at once. Without an executor or threads
         /// in hob_pipeline_library_compile nobody compiles it. Does not count as a use. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
@@ -1497,7 +1500,7 @@ namespace Hobgoblin.Interop
         /// <para/>
         /// A compile that is running is not affected: on a lost device, return HOB_PIPELINE_BUILT_CANCELLED from it.
         /// <para/>
-        /// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory; its state stays. Threads: shared.
+        /// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_library_forget(hob_pipeline_library* library, hob_fingerprint* key, ulong* out_count);
@@ -1539,6 +1542,9 @@ namespace Hobgoblin.Interop
         /// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten. With
         /// HOB_PIPELINE_POLICY_WAIT the call waits up to <c>timeout_us</c> microseconds for other threads that compile, but not inside
         /// a compile; otherwise it takes no lock and waits for nothing.
+        /// <para/>
+        /// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or forgets
+        /// a pipeline of it.
         /// <para/>
         /// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
         /// <para/>

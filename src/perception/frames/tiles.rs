@@ -18,7 +18,7 @@ pub(super) struct Tiles {
     pub(super) dirty: Vec<u64>,
     /// Rows of tiles that have a dirty one.
     pub(super) dirty_lines: Vec<u64>,
-    /// Tiles of which a pixel is watched for the first time, or may be. They are dirty, and only their masks tell what differs.
+    /// Tiles with pixels that may be new to the watched ones. They are dirty, and only their masks tell what differs.
     pub(super) first_seen: Vec<u64>,
     /// Tiles that are not compared.
     pub(super) skip: Vec<u64>,
