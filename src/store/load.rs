@@ -152,6 +152,7 @@ impl Store {
             }
             if loading.gone.is_none() && !self.must_reread {
                 self.pauses = PAUSES;
+                self.emptied.clear();
                 self.index.show_uses(&mut loading.uses);
                 if self.last_activity.is_none() {
                     self.last_activity = Some(self.live().map(|entry| entry.used).max().unwrap_or(0));
@@ -384,14 +385,24 @@ impl Store {
         Ok(())
     }
 
+    /// A segment has no heads: its writer has not written them yet, or another process has emptied it to delete it. Then its
+    /// values are in segments that may be younger than the list of names, and without them older values would be served.
+    /// A list that was made after the segment was seen has them.
+    fn see_emptied(&mut self, id: u64) -> Result<Presence> {
+        if self.emptied.contains(&id) {
+            return Ok(Presence::Here);
+        }
+        try_push(&mut self.emptied, id)?;
+        Ok(Presence::Gone)
+    }
+
     fn load_segment(&mut self, id: u64, loading: &mut Loading) -> Result<Presence> {
         let path = self.path(id, "seg");
         let mut heads = [0; HEADS];
         loading.spend(OPENED);
         let file = match self.io.open(&path).and_then(|file| Ok((read_exact_at(&*file, &mut heads, 0)?, file))) {
             Ok((true, file)) => file,
-            // Its writer has not written the heads yet.
-            Ok((false, _)) => return Ok(Presence::Here),
+            Ok((false, _)) => return self.see_emptied(id),
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
             Err(why) if is_refused(&why) => {
                 self.set_aside(id, &path, &why)?;

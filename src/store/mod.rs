@@ -284,6 +284,8 @@ pub struct Store {
     is_all_read: bool,
     /// Segments were forgotten that are still there: the directory must be read again.
     must_reread: bool,
+    /// Segments without heads that readings have seen since the last complete one.
+    emptied: Vec<u64>,
     /// Pauses that a reading beside others' changes may still make.
     pauses: u32,
     /// Ids whose files [`clear_all`](Self::clear_all) has not deleted yet.
@@ -335,6 +337,7 @@ impl Store {
             loading: None,
             is_all_read: false,
             must_reread: false,
+            emptied: Vec::new(),
             pauses: load::PAUSES,
             to_clear: None,
             space: Space::new(&options)?,

@@ -381,6 +381,23 @@ fn reader_finds_values_whose_segments_were_emptied() {
     assert_eq!(reader.statistics().damaged, 0);
 }
 
+/// A maintenance copies a value and empties its segment, after a reader has listed the directory.
+#[test]
+fn reader_serves_no_older_value_when_a_segment_was_emptied() {
+    let disk = FaultDisk::default();
+    for data in [b"old", b"new"] {
+        on(&disk).put(&name(0), 5, data).unwrap();
+    }
+    let newer = with_extension(&disk, "seg").pop().unwrap();
+    let mut reader = Store::begin(shared(disk.process()), &directory(), options()).unwrap();
+    assert!(!reader.load(1).unwrap(), "the second segment was not read yet");
+    on(&disk).put(&name(0), 5, b"copy").unwrap();
+    let _ = disk.process().remove(&newer.with_extension("idx"));
+    disk.write(&newer, b"");
+    while !reader.load(1).unwrap() {}
+    assert_eq!(get(&mut reader, &name(0)), Some(b"copy".to_vec()));
+}
+
 /// A process that dies between the emptying of a segment and its deletion.
 #[test]
 fn emptied_segment_that_was_not_deleted_is_removed() {
