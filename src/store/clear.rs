@@ -97,14 +97,12 @@ impl Store {
 
     /// Delete some segments without values of other environments, also those that this process writes. Before the values
     /// are marked as removed: only segments that need no marks. False if there may be more to delete.
-    fn drop_cleared(&mut self, environment: Option<u64>, is_marked: bool) -> Result<bool> {
+    pub(super) fn drop_cleared(&mut self, environment: Option<u64>, is_marked: bool) -> Result<bool> {
         // Maintenance deletes them later.
         if self.space.is_maintaining || !self.knows_all() || self.is_bundle() {
             return Ok(true);
         }
-        let others = self.live().filter(|entry| environment.is_some_and(|cleared| entry.row.environment != cleared));
-        let mut kept = try_collect(others.map(|entry| entry.segment))?;
-        sort_slowly(&mut kept, Ord::cmp);
+        let kept = self.segments_of_others(environment)?;
         let is_kept = |id: u64| kept.binary_search(&id).is_ok();
         if self.segments.iter().all(|segment| is_kept(segment.id)) {
             return Ok(true);
@@ -112,22 +110,37 @@ impl Store {
         let Ok(Some(lock)) = self.try_maintenance() else { return Ok(true) };
         let evicted = self.counts.evicted;
         let given_up = self.give_up(|id| !is_kept(id));
-        let dropped = given_up.and_then(|()| self.drop_some(is_kept, is_marked));
+        let dropped = given_up.and_then(|()| self.drop_some(environment, is_marked));
         // They were not evicted to make room.
         self.counts.evicted = evicted;
         self.end_maintenance(lock);
         dropped.map(|more| !more)
     }
 
-    /// Delete segments that are not kept: at first those that need no marks. True if there may be more.
-    fn drop_some(&mut self, is_kept: impl Fn(u64) -> bool, is_marked: bool) -> Result<bool> {
-        let mut order = self.droppable()?;
+    /// Segments with values of other environments than the cleared one, sorted.
+    fn segments_of_others(&self, cleared: Option<u64>) -> Result<Vec<u64>> {
+        let others = self.live().filter(|entry| cleared.is_some_and(|cleared| entry.row.environment != cleared));
+        let mut segments = try_collect(others.map(|entry| entry.segment))?;
+        sort_slowly(&mut segments, Ord::cmp);
+        Ok(segments)
+    }
+
+    /// Delete segments without values of other environments: at first those that need no marks. True if there may be more.
+    fn drop_some(&mut self, environment: Option<u64>, is_marked: bool) -> Result<bool> {
+        // Locked, so that no writer appends to them from here on. One that has just ended may have appended before.
+        let mut chosen = self.candidates(&Keep::Marks)?;
+        self.refresh()?;
+        if !self.knows_all() {
+            return Ok(false);
+        }
+        let kept = self.segments_of_others(environment)?;
+        let is_kept = |id: u64| kept.binary_search(&id).is_ok();
+        let mut order = self.droppable(&chosen)?;
         order.retain(|droppable| !is_kept(droppable.id) && (is_marked || droppable.marks == 0));
         let Some(needs_marks) = order.first().map(|first| first.marks > 0) else { return Ok(false) };
         let same = order.iter().filter(|droppable| (droppable.marks > 0) == needs_marks);
         let mut ids = try_collect(same.take(DELETED).map(|droppable| droppable.id))?;
         sort_slowly(&mut ids, Ord::cmp);
-        let mut chosen = self.candidates(&Keep::Marks)?;
         chosen.retain(|candidate| ids.binary_search(&candidate.id).is_ok());
         let mut done = Maintained::default();
         self.space.is_full = false;

@@ -109,7 +109,10 @@ impl Store {
             return Ok(0);
         }
         self.free_packs()?;
-        let order = self.droppable()?;
+        let candidates = self.candidates(&Keep::Marks)?;
+        let order = self.droppable(&candidates)?;
+        // The locks are taken again for the chosen ones.
+        drop(candidates);
         // A full disk refuses what is too much.
         let most = if is_full { u64::MAX } else { self.space.spare() };
         let choose = |has_marks: bool, count: usize, needed: u64| -> Result<(Vec<u64>, u64)> {
@@ -198,8 +201,7 @@ impl Store {
     }
 
     /// All segments that may be deleted. The first is best.
-    pub(super) fn droppable(&mut self) -> Result<Vec<Droppable>> {
-        let candidates = self.candidates(&Keep::Marks)?;
+    pub(super) fn droppable(&self, candidates: &[RewriteCandidate]) -> Result<Vec<Droppable>> {
         let mut order = Vec::new();
         order.try_reserve_exact(candidates.len())?;
         let (second, marks) = (self.seconds(), self.mark_bytes(&Keep::Marks)?);
@@ -209,7 +211,7 @@ impl Store {
                 saved[position] += saving(entry, second);
             }
         }
-        for RewriteCandidate { id, .. } in candidates {
+        for &RewriteCandidate { id, .. } in candidates {
             let Some(position) = self.segment_position(id) else { continue };
             let bytes = self.segments[position].disk_bytes();
             order.push(Droppable { id, marks: marks[position], bytes, worth: saved[position] / bytes as f64 });

@@ -457,3 +457,21 @@ fn directory_is_read_while_others_delete_many_segments() {
     let mut store = open(&io, options());
     assert_eq!((0..120).filter(|&number| get(&mut store, &name(number)).is_some()).count(), 20);
 }
+
+/// A writer puts a value and ends, between the clear's look at the directory and its deletion of segments.
+#[test]
+fn clear_of_another_environment_keeps_the_last_value_of_a_writer() {
+    let disk = FaultDisk::default();
+    let (last, mine) = (Name { environment: 3, ..name(0) }, Name { environment: 7, ..name(1) });
+    let mut writer = on(&disk);
+    writer.put(&last, 5, b"first").unwrap();
+    writer.remove(&last).unwrap();
+    let mut clearer = on(&disk);
+    clearer.put(&mine, 5, b"mine").unwrap();
+    clearer.mark_cleared(Some(7)).unwrap();
+    writer.put(&last, 5, b"last").unwrap();
+    drop(writer);
+    while !clearer.drop_cleared(Some(7), true).unwrap() {}
+    let mut reader = on(&disk);
+    assert_eq!((get(&mut reader, &last), get(&mut reader, &mine)), (Some(b"last".to_vec()), None));
+}

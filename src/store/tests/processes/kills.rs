@@ -230,7 +230,12 @@ impl Model {
             let done = self.0.get(&(environment, number)).copied();
             let at = begun.and_then(|step| step.outcome(number));
             let is_right = found == done || at == Some(found);
-            assert!(is_right, "{environment}/{number} has {found:?}, not {done:?}; killed at {begun:?}");
+            assert!(
+                is_right,
+                "{environment}/{number} has {found:?}, not {done:?}; killed at {begun:?}; {:?}, {:?}",
+                store.statistics(),
+                store.trouble()
+            );
             cleared += u32::from(done.is_some() && found.is_none());
             kept += u32::from(found.is_some());
             match found {
@@ -293,13 +298,15 @@ impl Place {
     fn look_after(&mut self, environments: &[u64]) {
         self.packed += u64::from(!files(&self.directory, "pack").is_empty());
         let mut store = super::open(&self.directory, options(&mut self.random));
+        let mut done = None;
         if self.random.below(2) == 0 {
             let budget = [0, 10_000, u64::MAX][self.random.below(3) as usize];
-            store.maintain(budget).expect("no other writer is active");
+            done = Some(store.maintain(budget).expect("no other writer is active"));
         }
         if self.random.below(2) == 0 {
             store.seal().expect("nothing is in the way");
         }
+        println!("looked after: {done:?}");
         for mut store in [store, super::open(&self.directory, options(&mut self.random))] {
             environments.iter().for_each(|&environment| self.model.check(&mut store, environment, None));
             is_in_order(&store);
