@@ -28,7 +28,7 @@ fn first_commands_lead_to_a_governor_in_c_cpp_and_csharp() {
     let mut shell = Command::new("bash");
     shell.current_dir(outside.path()).args(["-e", "-c", &commands]).env("HOBGOBLIN", root());
     shell.env("CARGO_TARGET_DIR", output().join("quickstart")).env_remove("RUSTFLAGS");
-    // The library is built as fast as possible: other tests look at the one that packages ship.
+    // A quick build, because other tests check the library that packages ship.
     shell.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     shell.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     let printed = String::from_utf8(run(&mut shell).stdout).expect("it prints ASCII");
