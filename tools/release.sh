@@ -14,6 +14,7 @@
 #   abi/hobgoblin-api.json       all functions, structs and enums as data
 #   bindings/csharp/             the C# sources
 #   README.md CHANGELOG.md docs/
+#   reference/                   the reference of the headers as HTML, if doxygen is installed
 #   LICENSE-APACHE LICENSE-MIT NOTICE
 #   meta/                        git-commit, rustc-version, features, target
 #   SHA256SUMS                   of all files
@@ -95,6 +96,11 @@ git ls-files -z -- README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT NOTICE docs
         mkdir -p "$stage/$(dirname "$file")"
         cp "$file" "$stage/$file"
     done
+if command -v doxygen >/dev/null; then
+    tools/reference.sh "$stage/reference" >/dev/null
+else
+    echo "tools/release.sh: doxygen is not installed, so the archive has no reference/" >&2
+fi
 mkdir "$stage/meta"
 echo "$commit" >"$stage/meta/git-commit"
 rustc -V >"$stage/meta/rustc-version"

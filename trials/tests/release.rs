@@ -45,6 +45,10 @@ fn archive_has_all_that_is_installed_and_checksums_of_every_file() {
         assert!(ours.ok() == theirs.ok(), "{file} differs");
     }
 
+    if is_installed("doxygen", "doxygen") {
+        assert!(found.contains("reference/index.html") && found.contains("reference/goblin_8h.html"));
+    }
+
     run(Command::new("sha256sum").args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(&folder));
     let sums = fs::read_to_string(folder.join("SHA256SUMS")).expect("it is in the archive");
     let summed: BTreeSet<String> = sums.lines().map(|line| line[66..].to_owned()).collect();
