@@ -146,7 +146,7 @@ namespace Hobgoblin
                 Hob.Check(Native.hob_executor_desc_init(raw, (uint)sizeof(hob_executor_desc)));
         }
 
-        /// <summary>Most threads in one loop, the caller included. 0: all that there are.</summary>
+        /// <summary>Most threads in one loop, the caller included. 0: no limit.</summary>
         public uint MaxConcurrency { get => Raw.max_concurrency; set => Raw.max_concurrency = value; }
         /// <summary>Threads of the built-in pool, without the callers; at most 63. 0: no pool.</summary>
         public uint PoolThreads { get => Raw.pool_threads; set => Raw.pool_threads = value; }

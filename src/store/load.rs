@@ -152,7 +152,7 @@ impl Store {
             }
             if loading.gone.is_none() && !self.must_reread {
                 self.pauses = PAUSES;
-                self.emptied.clear();
+                self.emptied = Vec::new();
                 self.index.show_uses(&mut loading.uses);
                 if self.last_activity.is_none() {
                     self.last_activity = Some(self.live().map(|entry| entry.used).max().unwrap_or(0));
@@ -389,10 +389,9 @@ impl Store {
     /// values are in segments that may be younger than the list of names, and without them older values would be served.
     /// A list that was made after the segment was seen has them.
     fn see_emptied(&mut self, id: u64) -> Result<Presence> {
-        if self.emptied.contains(&id) {
-            return Ok(Presence::Here);
-        }
-        try_push(&mut self.emptied, id)?;
+        let Err(place) = self.emptied.binary_search(&id) else { return Ok(Presence::Here) };
+        self.emptied.try_reserve(1)?;
+        self.emptied.insert(place, id);
         Ok(Presence::Gone)
     }
 

@@ -284,7 +284,7 @@ pub struct Store {
     is_all_read: bool,
     /// Segments were forgotten that are still there: the directory must be read again.
     must_reread: bool,
-    /// Segments without heads that readings have seen since the last complete one.
+    /// Segments without heads that readings have seen since the last complete one, sorted.
     emptied: Vec<u64>,
     /// Pauses that a reading beside others' changes may still make.
     pauses: u32,
