@@ -245,55 +245,6 @@ static class CallbackTest
         }
     }
 
-    public static void An_abort_at_any_moment_leaves_no_handle_busy()
-    {
-        for (var round = 0; round < 100; ++round)
-        {
-            using (var goblin = Make())
-            using (var executor = new Executor())
-            {
-                var values = 0;
-                goblin.Add("a", new SettingCallbacks { Measure = (ref Sample sample) => (++values & 3) != 0 }, Two);
-                var thread = new Thread(() =>
-                {
-                    try
-                    {
-                        for (;;)
-                        {
-                            goblin.Update();
-                            executor.ParallelFor(20, block => ++values);
-                            executor.Post(() => ++values);
-                            executor.WaitIdle();
-                        }
-                    }
-                    catch (ThreadAbortException)
-                    {
-                    }
-                    catch (ObjectDisposedException)
-                    {
-                    }
-                });
-                thread.IsBackground = true;
-                thread.Start();
-                Thread.Sleep(1 + round % 5);
-                try
-                {
-                    thread.Abort();
-                }
-                catch (PlatformNotSupportedException)
-                {
-                    Hob.Shutdown(); // the next call of the thread throws
-                    thread.Join();
-                    return;
-                }
-                Ensure.That(thread.Join(8000), "the thread ends");
-                goblin.Update();
-                executor.WaitIdle();
-            }
-        }
-        Ensure.Equal(0, Hob.UserDataCount, "everything is released");
-    }
-
     sealed class EvilException : Exception
     {
         public override string Message
