@@ -19,6 +19,19 @@ impl Stopwatch {
         host::now_ns().map_or_else(|| Self::System(Instant::now()), Self::Host)
     }
 
+    /// Time since the beginning. Begins again now.
+    pub fn lap(&mut self) -> Duration {
+        let now = Self::begin();
+        let passed = match (&*self, &now) {
+            (Self::System(start), Self::System(now)) => now.saturating_duration_since(*start),
+            (Self::Host(start), Self::Host(now)) => Duration::from_nanos(now.saturating_sub(*start)),
+            // The clock was exchanged meanwhile.
+            _ => Duration::ZERO,
+        };
+        *self = now;
+        passed
+    }
+
     /// Time since the beginning.
     pub fn passed(&self) -> Duration {
         match self {

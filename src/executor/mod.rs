@@ -297,6 +297,11 @@ impl Executor {
         self.queues()?.1.post(priority, name, make)
     }
 
+    /// Whether it has neither helpers nor a background.
+    pub fn is_inline(&self) -> bool {
+        self.0.is_none()
+    }
+
     fn queues(&self) -> Result<(&TaskQueue, &TaskQueue)> {
         match &self.0 {
             Some(inner) => Ok((&inner.queue, &inner.callback_queue)),

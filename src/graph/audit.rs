@@ -167,7 +167,7 @@ impl<F: Function> Graph<F> {
                 source != NONE && self.state.owns(&self.structure, source)
             })
         };
-        matches!(record.class, Class::Pure | Class::Constant)
+        matches!(self.state.class(position), Class::Pure | Class::Constant)
             && self.state.flags(position) & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE
             && cells.input_count.max(cells.output_count) as usize <= MOST_PINS
             && !(0..cells.output_count).any(|output| record.owns(output))

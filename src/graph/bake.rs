@@ -81,7 +81,7 @@ impl<F: Function> Graph<F> {
         let mut is_fixed = try_filled(false, self.structure.positions())?;
         for position in 0..plan.len() as u32 {
             let node = plan.step(position).node;
-            let class = self.state.record_of(node).class;
+            let class = self.state.class(node);
             let is_input_fixed = |input: u32| {
                 let source = self.structure.source_node(input);
                 self.structure.kind(input) & FEEDBACK == 0 && (source == NONE || is_fixed[source as usize])
@@ -127,16 +127,16 @@ impl<F: Function> Graph<F> {
         copy: &mut impl FnMut(&F) -> Result<F>,
     ) -> Result<Id> {
         let cells = self.structure.node(node);
-        let record = self.state.record_of(node);
+        let (record, class) = (self.state.record_of(node), self.state.class(node));
         // The inputs of a user input are its outputs.
-        let own_inputs = if record.class == Class::Input { 0 } else { cells.input_count };
+        let own_inputs = if class == Class::Input { 0 } else { cells.input_count };
         let inputs = try_collect(cells.inputs().take(own_inputs as usize).map(|input| {
             let kind = self.structure.kind(input);
             Input { lazy: kind & LAZY != 0, hold: kind & HOLD != 0, default: self.default_of(input) }
         }))?;
         let outputs = try_collect((0..cells.output_count).map(|output| {
             let of_record = record.output(output);
-            let value = match record.class {
+            let value = match class {
                 // It may have been set since it was demanded last.
                 Class::Input => self.state.values.own(cells.first_input + output),
                 // The first one included.
@@ -149,7 +149,7 @@ impl<F: Function> Graph<F> {
         let options = NodeOptions {
             name: &record.name,
             kind: &record.kind,
-            class: record.class,
+            class,
             is_sink: cells.is_sink,
             inputs: &inputs,
             outputs: &outputs,

@@ -98,6 +98,7 @@ impl<F: Function> Graph<F> {
 
     fn write_node(&self, position: u32, out: &mut dyn Write) -> fmt::Result {
         let (pins, record) = (self.structure.node(position), self.state.record_of(position));
+        let class = self.state.class(position);
         let Id { index1, generation } = self.nodes.id_at(position as usize);
         write!(out, "{{\"id\": {index1}")?;
         if generation != 0 {
@@ -109,11 +110,11 @@ impl<F: Function> Graph<F> {
                 write_string(text, out)?;
             }
         }
-        write!(out, ", \"class\": \"{}\"", name_of_class(record.class))?;
+        write!(out, ", \"class\": \"{}\"", name_of_class(class))?;
         if pins.is_sink {
             out.write_str(", \"sink\": true")?;
         }
-        if record.class != Class::Input && pins.input_count > 0 {
+        if class != Class::Input && pins.input_count > 0 {
             out.write_str(", \"inputs\": ")?;
             write_list(pins.inputs(), out, |input, out| {
                 let kind = self.structure.kind(input);
@@ -134,7 +135,7 @@ impl<F: Function> Graph<F> {
                 let mut pin = Pin::new(out);
                 pin.cutoff(parameters.cutoff)?;
                 pin.flag("owned", parameters.is_owned)?;
-                if record.class == Class::Input {
+                if class == Class::Input {
                     pin.value(self.state.values.own(pins.first_input + at))?;
                 }
                 pin.end()
@@ -153,7 +154,7 @@ impl<F: Function> Graph<F> {
                 name => Label(name),
             };
             write!(out, "n{} [label=\"{label}\\n", position + 1)?;
-            write!(out, "{}, {} runs\"", name_of_class(record.class), self.state.runs(position))?;
+            write!(out, "{}, {} runs\"", name_of_class(self.state.class(position)), self.state.runs(position))?;
             if self.structure.node(position).is_sink {
                 out.write_str(", peripheries=2")?;
             }

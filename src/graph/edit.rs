@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use super::node::{Class, Function, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output};
 use super::rebuild::Edit;
-use super::state::{RELEASED, State};
+use super::state::RELEASED;
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
 use super::value::{Cutoff, Value};
-use super::{Feedback, Graph, no_pin, nth};
+use super::{Feedback, Graph, Room, no_pin, nth};
 use crate::base::{Error, Id, Result, Text, error};
 
+/// The first room for nodes, and for their pins.
+const LEAST_ROOM: usize = 16;
 /// Most nodes of a graph, and most inputs or outputs of all nodes together.
 const MAX_PINS_OF_ALL: usize = (1 << 31) - 1;
 
@@ -17,37 +19,33 @@ impl<F: Function> Graph<F> {
     /// Add a node. `function` is `None` for [`Class::Input`] alone.
     pub fn add(&mut self, options: &NodeOptions<'_>, function: Option<F>) -> Result<Id> {
         self.check(options, function.is_some())?;
-        // An input's own values are those that the host sets.
-        let is_input = options.class == Class::Input;
-        let inputs = if is_input { options.outputs.len() } else { options.inputs.len() };
-        let pins = (self.pins.0.max(inputs), self.pins.1.max(options.outputs.len()));
+        // Input i of a node of class input is its output i.
+        let outputs = options.outputs.len();
+        let inputs = if options.class == Class::Input { outputs } else { options.inputs.len() };
         let is_sink = options.is_sink || options.class == Class::Effect;
         self.nodes.reserve_one()?;
         let position = self.nodes.next_position();
-        let record = State::<F>::record(options)?;
-        self.reserve(position, pins)?;
+        self.reserve(position, outputs, inputs)?;
+        let record = self.state.record(position, options)?;
         let lazy = options.inputs.iter().enumerate().filter(|(_, input)| input.lazy).map(|(at, _)| 1u64 << at).sum();
         self.marks.add(position, lazy)?;
-        let (old_outputs, old_inputs) = self.structure.pin_counts();
-        self.state.grow(position, old_outputs + options.outputs.len(), old_inputs + inputs)?;
-        self.order.add(position)?;
-        let kind = |at: usize| {
-            let input = options.inputs.get(at).copied().unwrap_or_default();
-            (u8::from(input.lazy) * LAZY) | (u8::from(input.hold) * HOLD)
-        };
-        let node = self.structure.add(position, options.outputs.len(), (0..inputs).map(kind))?;
+        if is_sink {
+            self.sinks.try_reserve(1)?;
+        }
+        if options.class == Class::Volatile {
+            self.volatile.try_reserve(1)?;
+        }
         // From here on nothing fails.
+        self.order.add(position);
+        let node = self.structure.add(position, outputs, inputs);
         self.log(Edit::Add { position: position as u32, outputs: node.output_count, inputs: node.input_count });
-        for input in node.inputs().filter(|_| options.inputs.iter().any(|input| input.lazy || input.hold)) {
-            self.log(Edit::Kind { input, kind: self.structure.kind(input) });
+        for (input, pin) in node.inputs().zip(options.inputs).filter(|(_, pin)| pin.lazy || pin.hold) {
+            let kind = (u8::from(pin.lazy) * LAZY) | (u8::from(pin.hold) * HOLD);
+            self.structure.set_kind(input, kind);
+            self.log(Edit::Kind { input, kind });
         }
+        let node = *self.structure.node(position as u32);
         self.state.add(position, record, function, &node, options);
-        if is_input {
-            for (input, output) in node.inputs().zip(options.outputs) {
-                self.state.set_input(input, output.initial);
-            }
-        }
-        self.pins = pins;
         if is_sink {
             self.structure.set_sink(position as u32, true);
             self.log(Edit::Sink { node: position as u32, is_sink });
@@ -90,13 +88,37 @@ impl<F: Function> Graph<F> {
         Ok(())
     }
 
-    /// Makes room for one more node, in all lists that no later call may fail to extend.
-    fn reserve(&mut self, position: usize, pins: (usize, usize)) -> Result<()> {
-        self.sinks.try_reserve(1)?;
-        self.volatile.try_reserve(1)?;
-        let count = self.structure.positions().max(position + 1);
-        self.path.grow(count)?;
-        self.scratch.grow(pins.0, pins.1)
+    /// Makes room for a node at a position.
+    #[inline]
+    fn reserve(&mut self, position: usize, outputs: usize, inputs: usize) -> Result<()> {
+        let (old_outputs, old_inputs) = self.structure.pin_counts();
+        let (outputs_after, inputs_after) = (old_outputs + outputs, old_inputs + inputs);
+        let Room { nodes, outputs: all_outputs, inputs: all_inputs } = self.room;
+        let has_room = position < nodes && outputs_after <= all_outputs && inputs_after <= all_inputs;
+        if !has_room || outputs > self.pins.1 || inputs > self.pins.0 {
+            self.grow(position + 1, outputs_after, inputs_after)?;
+            let pins = (self.pins.0.max(inputs), self.pins.1.max(outputs));
+            self.scratch.grow(pins.0, pins.1)?;
+            self.structure.reserve_free(pins.1, pins.0)?;
+            self.pins = pins;
+        }
+        Ok(())
+    }
+
+    /// Makes room for so many nodes and pins in all lists, so that adding a node need not look at each of them.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, nodes: usize, outputs: usize, inputs: usize) -> Result<()> {
+        let more = |room: usize, wanted: usize| if wanted > room { wanted.max(2 * room).max(LEAST_ROOM) } else { room };
+        let (nodes, outputs, inputs) =
+            (more(self.room.nodes, nodes), more(self.room.outputs, outputs), more(self.room.inputs, inputs));
+        self.structure.reserve(nodes, outputs, inputs)?;
+        self.state.reserve(nodes, outputs, inputs)?;
+        self.order.reserve(nodes)?;
+        self.marks.reserve(nodes)?;
+        self.path.grow(nodes)?;
+        self.room = Room { nodes, outputs, inputs };
+        Ok(())
     }
 
     /// Remove a node and its links. Inputs that read it have their default values again.
@@ -113,7 +135,7 @@ impl<F: Function> Graph<F> {
             }
         }
         self.marks.remove(&self.state, position);
-        let is_volatile = self.state.record_of(position).class == Class::Volatile;
+        let is_volatile = self.state.class(position) == Class::Volatile;
         self.state.remove(position as usize, &cells);
         self.structure.remove(position);
         self.log(Edit::Remove { node: position });
@@ -154,14 +176,7 @@ impl<F: Function> Graph<F> {
         }
         self.feedback.try_reserve(1)?;
         if !is_feedback {
-            // A link that is replaced does not count for the order, and is there again if the new one is refused.
-            let old = (self.structure.source(input), self.structure.kind(input));
-            self.structure.unlink(input);
-            let outcome = self.order.put_before(&self.structure, from, to);
-            if old.0 != NONE {
-                self.structure.link(old.0, input, old.1 & FEEDBACK != 0);
-            }
-            outcome.map_err(|()| self.cycle(from))?;
+            self.put_before(from, to, input)?;
         }
         self.unlink(input);
         self.structure.link(output, input, is_feedback);
@@ -174,6 +189,22 @@ impl<F: Function> Graph<F> {
         }
         self.marks.touch(&self.state, to);
         Ok(())
+    }
+
+    /// Orders the nodes of a link that an input is to have.
+    #[inline]
+    fn put_before(&mut self, from: u32, to: u32, input: u32) -> Result<()> {
+        if self.order.is_before(from, to) {
+            return Ok(());
+        }
+        // A link that is replaced does not count for the order, and is there again if the new one is refused.
+        let old = (self.structure.source(input), self.structure.kind(input));
+        self.structure.unlink(input);
+        let outcome = self.order.put_before(&self.structure, from, to);
+        if old.0 != NONE {
+            self.structure.link(old.0, input, old.1 & FEEDBACK != 0);
+        }
+        if outcome? { Ok(()) } else { Err(self.cycle(from)) }
     }
 
     /// Remove the link of an input. It has its default value again.
@@ -190,7 +221,7 @@ impl<F: Function> Graph<F> {
     /// Set whether a node is demanded in each frame.
     pub fn set_sink(&mut self, node: Id, is_sink: bool) -> Result<()> {
         let position = self.position(node)?;
-        let is_sink = is_sink || self.state.record_of(position).class == Class::Effect;
+        let is_sink = is_sink || self.state.class(position) == Class::Effect;
         if self.structure.node(position).is_sink != is_sink {
             self.sinks.try_reserve(1)?;
             self.structure.set_sink(position, is_sink);
@@ -259,7 +290,7 @@ impl<F: Function> Graph<F> {
     }
 
     fn input_pin(&self, node: u32, input: usize) -> Result<u32> {
-        if self.state.record_of(node).class == Class::Input {
+        if self.state.class(node) == Class::Input {
             return Err(error!(InvalidArgument, "a node of class input has no inputs: set it with set_input"));
         }
         self.input_pin_of_any(node, input)

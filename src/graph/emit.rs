@@ -78,7 +78,7 @@ impl<F: Function> Graph<F> {
         }
         let made = Made::new(&self.structure, &|| false)?;
         let mut rows = Vec::new();
-        for &position in made.plan.list() {
+        for position in made.plan.list() {
             let step = made.plan.step(position);
             self.check_emit(step.node)?;
             try_push(&mut rows, Row { node: step.node, is_strict: step.is_strict })?;
@@ -88,7 +88,7 @@ impl<F: Function> Graph<F> {
 
     fn check_emit(&self, node: u32) -> Result<()> {
         let record = self.state.record_of(node);
-        if record.class != Class::Input
+        if self.state.class(node) != Class::Input
             && let Some(why) = names::fault(&record.kind)
         {
             let (name, kind) = (self.name(node), &record.kind);
@@ -174,7 +174,7 @@ impl<F: Function> Emitter<'_, F> {
         let graph = self.graph;
         let kind = |node: u32| graph.state.record_of(node).kind.as_str();
         let nodes = self.rows.iter().map(|row| row.node);
-        let mut by_kind = try_collect(nodes.filter(|&node| graph.state.record_of(node).class != Class::Input))?;
+        let mut by_kind = try_collect(nodes.filter(|&node| graph.state.class(node) != Class::Input))?;
         sort_numbers(&mut by_kind, &mut |one, other| kind(one).cmp(kind(other)));
         let prefix = self.prefix;
         for &node in &by_kind {
@@ -276,10 +276,11 @@ impl<F: Function> Emitter<'_, F> {
         let (mut pin, mut output, mut batch) = (0, 0, 0);
         for row in &self.rows {
             let (pins, record) = (self.pins(row), self.graph.state.record_of(row.node));
-            let kind: &dyn Display = if record.class == Class::Input { &0 } else { &record.kind };
+            let class = self.graph.state.class(row.node);
+            let kind: &dyn Display = if class == Class::Input { &0 } else { &record.kind };
             let has_value = self.graph.state.flags(row.node) & HAS_VALUE != 0;
             let flags = flag(row.is_strict, WANTED)
-                | flag(record.class == Class::Volatile, VOLATILE)
+                | flag(class == Class::Volatile, VOLATILE)
                 | flag(has_value, STARTS_WITH_VALUE);
             writeln!(out, "    {{{kind}, {pin}, {output}, {batch}, {flags}, {}}},", Bits(pins.lazy))?;
             (pin, output) = (pin + pins.input_count, output + pins.output_count);
@@ -312,7 +313,7 @@ impl<F: Function> Emitter<'_, F> {
         for row in &self.rows {
             let record = self.graph.state.record_of(row.node);
             for output in 0..self.pins(row).output_count {
-                let cutoff = match record.class {
+                let cutoff = match self.graph.state.class(row.node) {
                     // Values that the host sets are compared by their bytes.
                     Class::Input => Cutoff::Bytes,
                     _ => record.output(output).cutoff,

@@ -59,7 +59,7 @@ impl<F: Function> Graph<F> {
             if state.flags(position) & RESTORED != 0 {
                 return Ok(Why::Restored(self.nodes.id_at(self.reader_of(position) as usize)));
             }
-            if state.record_of(position).class == Class::Volatile {
+            if state.class(position) == Class::Volatile {
                 return Ok(Why::Volatile);
             }
             let has_changed = |&input: &u32| {

@@ -6,21 +6,57 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::node::{Failure, Function};
 use super::state::{BROKEN, FAILED, HAS_VALUE, POISONED, RELEASED, RESTORED, SHIFTED, STALE, State};
 use super::structure::{HOLD, NONE, Node, Structure};
-use crate::base::try_push;
+use crate::base::{Result, try_push};
 
 /// The messages of nodes that failed.
 #[derive(Default)]
 pub struct Reports {
+    /// By node: its message in `list`, or [`NONE`]. Up to the last node that has failed.
+    at: Vec<u32>,
     list: Vec<Failure>,
     free: Vec<u32>,
+}
+
+impl Reports {
+    fn of(&self, node: u32) -> u32 {
+        self.at.get(node as usize).copied().unwrap_or(NONE)
+    }
+
+    fn set(&mut self, node: u32, failure: &Failure) -> Result<()> {
+        let wanted = (node as usize + 1).saturating_sub(self.at.len());
+        self.at.try_reserve(wanted)?;
+        let at = match self.of(node) {
+            NONE => match self.free.pop() {
+                Some(free) => free,
+                None => {
+                    // So that no later release of a message needs memory.
+                    self.free.try_reserve(self.list.len() + 1)?;
+                    try_push(&mut self.list, Failure::EMPTY)?;
+                    self.list.len() as u32 - 1
+                }
+            },
+            at => at,
+        };
+        self.list[at as usize] = *failure;
+        while self.at.len() <= node as usize {
+            self.at.push(NONE);
+        }
+        self.at[node as usize] = at;
+        Ok(())
+    }
+
+    fn drop_of(&mut self, node: u32) {
+        if let Some(at) = self.at.get_mut(node as usize).filter(|at| **at != NONE) {
+            self.free.push(std::mem::replace(at, NONE));
+        }
+    }
 }
 
 impl<F: Function> State<F> {
     /// The message of a node that failed.
     pub fn failure(&self, node: u32) -> Option<Failure> {
-        let at = self.report[node as usize].load(Relaxed);
         let reports = self.reports.lock().unwrap_or_else(|poison| poison.into_inner());
-        reports.list.get(at as usize).copied()
+        reports.list.get(reports.of(node) as usize).copied()
     }
 
     /// The first node with an error that a node reads, or [`NONE`].
@@ -52,19 +88,8 @@ impl<F: Function> State<F> {
         self.hot()[position as usize].count(evaluation);
         self.set_broken(position, FAILED, outputs, evaluation, on_change);
         let mut reports = self.reports.lock().unwrap_or_else(|poison| poison.into_inner());
-        let at = self.report[position as usize].load(Relaxed);
-        if at != NONE {
-            reports.list[at as usize] = *failure;
-        } else if let Some(free) = reports.free.pop() {
-            reports.list[free as usize] = *failure;
-            self.report[position as usize].store(free, Relaxed);
-        } else {
-            // Without memory the node has failed without a message.
-            let wanted = reports.list.len() + 1;
-            if reports.free.try_reserve(wanted).is_ok() && try_push(&mut reports.list, *failure).is_ok() {
-                self.report[position as usize].store(reports.list.len() as u32 - 1, Relaxed);
-            }
-        }
+        // Without memory the node has failed without a message.
+        let _ = reports.set(position, failure);
     }
 
     #[cold]
@@ -134,10 +159,6 @@ impl<F: Function> State<F> {
     }
 
     fn drop_report(&self, position: u32) {
-        let at = self.report[position as usize].swap(NONE, Relaxed);
-        if at != NONE {
-            // `fail` has reserved it.
-            self.reports.lock().unwrap_or_else(|poison| poison.into_inner()).free.push(at);
-        }
+        self.reports.lock().unwrap_or_else(|poison| poison.into_inner()).drop_of(position);
     }
 }

@@ -10,34 +10,46 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Function;
 use super::marks::Bits;
-use super::node::{Call, Held, Verdict};
+use super::node::{Call, Failure, Held, Verdict};
 use super::plan::{BY_INPUT, Plan, Step};
 use super::pull::Work;
-use super::state::{HAS_VALUE, Hot, PLAIN, STALE, State};
-use super::structure::OWN;
+use super::state::{HAS_VALUE, Hot, PLAIN, SIMPLE, STALE, State};
+use super::structure::{Node, OWN};
 use super::value::{Slot, Value};
+use crate::executor::Stopwatch;
 
 /// Most inputs of a simple node.
-pub const SIMPLE_INPUTS: usize = 4;
+const SIMPLE_INPUTS: usize = 4;
+
+/// Whether the number of its pins lets a node be simple.
+pub fn is_small(node: &Node) -> bool {
+    node.output_count == 1 && node.input_count as usize <= SIMPLE_INPUTS
+}
 
 /// Why the loop has ended.
 pub enum Rest {
     /// Nothing waits any more.
     Done,
-    /// The node at this position does not run this way: it is not simple, this run is its first or timed, or a node is
-    /// broken.
+    /// The node at this position waits, and does not run this way.
     General(u32),
+    /// A node has failed. Those behind this position wait.
+    Failed(u32),
     /// No node may start.
     Stopped,
 }
+
+/// A node with more readers than this gives its successor a clock of its own.
+const MOST_READERS_IN_TIME: usize = 16;
 
 /// The arrays of a plan and of a state, at hand.
 ///
 /// Invariants, for `steps` that are not changed after [`Plan::new`]:
 /// 1. Entries of `readers` without [`BY_INPUT`] are positions, below the length of `steps`.
 /// 2. The ranges of a step are within `reads` and `readers`.
-/// 3. Nodes of steps are below the length of `hot`, outputs of steps and entries of `reads` without [`OWN`] below those of
-///    `outputs` and `changed_at`.
+/// 3. Nodes of steps are below the length of `hot`, outputs of steps and reads without [`OWN`] below those of `outputs` and
+///    `changed_at`.
+/// 4. A node with the flag [`SIMPLE`] has a function, one output and at most [`SIMPLE_INPUTS`] inputs.
+/// 5. This thread alone reads and writes `outputs` and `own`.
 struct Loop<'a, F> {
     steps: &'a [Step],
     reads: &'a [u32],
@@ -57,17 +69,20 @@ impl<'a, F> Loop<'a, F> {
         Self { steps, reads, readers, hot, outputs, own, changed_at }
     }
 
-    /// The place of the value that an input reads.
+    /// The value that an input reads.
     ///
     /// # Safety
-    /// `read` is an entry of `reads`.
+    /// `read` is an entry of `reads`, or of those of a step. Nothing writes it while the reference is used.
     #[inline(always)]
-    unsafe fn slot(&self, read: u32) -> &'a Slot {
-        if read & OWN != 0 {
-            return self.own_slot(read & !OWN);
-        }
-        // SAFETY: by invariant 3.
-        unsafe { self.outputs.get_unchecked(read as usize) }
+    unsafe fn value(&self, read: u32) -> &'a Value {
+        let slot = if read & OWN != 0 {
+            self.own_slot(read & !OWN)
+        } else {
+            // SAFETY: by invariant 3.
+            unsafe { self.outputs.get_unchecked(read as usize) }
+        };
+        // SAFETY: by invariant 5, and this function's contract.
+        unsafe { slot.alone() }
     }
 
     #[cold]
@@ -75,83 +90,183 @@ impl<'a, F> Loop<'a, F> {
     fn own_slot(&self, input: u32) -> &'a Slot {
         &self.own[input as usize]
     }
+
+    /// The values of the inputs of a simple step.
+    ///
+    /// # Safety
+    /// Nothing writes them while the slice is used.
+    #[inline(always)]
+    unsafe fn inputs<'b>(&self, step: &Step, room: &'b mut [Value; SIMPLE_INPUTS]) -> &'b [Value]
+    where
+        'a: 'b,
+    {
+        let [first, second] = *step.few_reads();
+        // SAFETY: entries of the step or of `reads`, by invariant 2, as many as there are inputs; by invariant 4 there is
+        // room for them.
+        unsafe {
+            match step.inputs() {
+                1 => return std::slice::from_ref(self.value(first)),
+                2 => (room[0], room[1]) = (*self.value(first), *self.value(second)),
+                0 => {}
+                _ => {
+                    for (at, &read) in self.reads.get_unchecked(step.range_of_reads()).iter().enumerate() {
+                        *room.get_unchecked_mut(at) = *self.value(read);
+                    }
+                }
+            }
+            room.get_unchecked(..step.inputs())
+        }
+    }
 }
 
 impl<F: Function> Work<'_, F> {
-    /// Runs what waits from `position` on, which waits and is before `end`.
+    /// Runs what waits from `position` on, which waits and is before `end`. No node is broken.
     #[inline(never)]
     pub fn run_simple(&mut self, plan: &Plan, bits: &mut Bits, mut position: u32, end: u32) -> Rest {
         let lanes = Loop::new(plan, self.state);
         bits.check_room(lanes.steps.len());
         assert!(position < end && end as usize <= lanes.steps.len(), "it is a position of the plan");
-        let (state, cancel, evaluation, limit) = (self.state, self.cancel, self.evaluation, self.node_limit);
-        let mut evaluated = self.summary.evaluated;
-        let mut inputs = [Value::default(); SIMPLE_INPUTS];
+        let (cancel, evaluation) = (self.cancel, self.evaluation);
+        let allowed = self.node_limit.saturating_sub(self.summary.evaluated);
+        let mut left = allowed;
+        // Not that of the scratch: its place is known.
+        let mut failure = Failure::EMPTY;
+        let mut room = [Value::default(); SIMPLE_INPUTS];
+        let mut lap = Lap::default();
         let rest = loop {
             // SAFETY: `position` is below `end`, and that is at most the number of steps.
             let step = unsafe { lanes.steps.get_unchecked(position as usize) };
-            if !step.is_simple || state.broken() != 0 {
-                break Rest::General(position);
-            }
             // SAFETY: by invariant 3.
             let hot = unsafe { lanes.hot.get_unchecked(step.node as usize) };
             let flags = hot.flags.load(Relaxed);
-            let is_simple = flags & !STALE == PLAIN | HAS_VALUE && !hot.is_timed();
-            let Some(function) = hot.function.as_ref().filter(|_| is_simple) else { break Rest::General(position) };
-            if evaluated >= limit || cancel.load(Relaxed) {
+            if flags & !(STALE | HAS_VALUE) != SIMPLE | PLAIN {
+                break Rest::General(position);
+            }
+            if cancel.load(Relaxed) || left == 0 {
                 break Rest::Stopped;
             }
-            // SAFETY: by invariant 2.
-            let reads = unsafe { lanes.reads.get_unchecked(step.range_of_reads()) };
-            for (at, &read) in reads.iter().enumerate() {
-                // SAFETY: a simple step has at most `SIMPLE_INPUTS` reads, and this is an entry of `reads`.
-                unsafe { *inputs.get_unchecked_mut(at) = lanes.slot(read).get() };
+            left -= 1;
+            // SAFETY: by invariants 4, 5 and 3. No node writes another one's output, and there is no cycle.
+            let (function, inputs, old) = unsafe {
+                let function = hot.function.as_ref().unwrap_unchecked();
+                let old = lanes.outputs.get_unchecked(step.output() as usize);
+                (function, lanes.inputs(step, &mut room), old)
+            };
+            // SAFETY: by invariant 5.
+            let mut new = [unsafe { *old.alone() }];
+            let ready = Ready { function, inputs, outputs: &mut new, failure: &mut failure };
+            let verdict = if hot.is_timed() { lap.run(self.state, step, left, ready) } else { ready.run() };
+            if verdict != Verdict::Done {
+                *self.scratch.failure() = failure;
+                self.fail(plan, bits, step, verdict);
+                break Rest::Failed(position);
             }
-            // SAFETY: a simple step has at most `SIMPLE_INPUTS` reads; outputs by invariant 3.
-            let (inputs, slot) =
-                unsafe { (inputs.get_unchecked(..reads.len()), lanes.outputs.get_unchecked(step.output() as usize)) };
-            let mut new = [slot.get()];
-            let failure = self.scratch.failure();
-            let mut call = Call { inputs, available: 0, outputs: &mut new, failure, held: Held::default() };
-            let verdict = function.evaluate(&mut call);
-            evaluated += 1;
-            if verdict == Verdict::Done {
-                hot.count(evaluation);
-                if flags & STALE != 0 {
-                    hot.flags.store(PLAIN | HAS_VALUE, Relaxed);
-                }
-                if new[0] != slot.get() {
-                    slot.set(new[0]);
-                    // SAFETY: by invariants 3 and 2.
-                    let readers = unsafe {
-                        lanes.changed_at.get_unchecked(step.output() as usize).store(evaluation, Relaxed);
-                        lanes.readers.get_unchecked(step.range_of_readers())
-                    };
-                    for &reader in readers {
-                        if reader & BY_INPUT == 0 {
-                            // SAFETY: by invariant 1, and `check_room`.
-                            unsafe { bits.set_unchecked(reader) };
-                        } else {
-                            self.change_input(plan, bits, reader & !BY_INPUT);
-                        }
+            hot.count(evaluation);
+            // SAFETY: by invariant 5.
+            let mut is_changed = new[0] != unsafe { *old.alone() };
+            // The same as before the call.
+            let flags = hot.flags.load(Relaxed);
+            if flags != SIMPLE | PLAIN | HAS_VALUE {
+                hot.flags.store(SIMPLE | PLAIN | HAS_VALUE, Relaxed);
+                is_changed |= flags & HAS_VALUE == 0;
+            }
+            if is_changed {
+                old.set(new[0]);
+                // SAFETY: by invariants 3 and 2.
+                let readers = unsafe {
+                    lanes.changed_at.get_unchecked(step.output() as usize).store(evaluation, Relaxed);
+                    lanes.readers.get_unchecked(step.range_of_readers())
+                };
+                for &reader in readers {
+                    if reader & BY_INPUT == 0 {
+                        // SAFETY: by invariant 1, and `check_room`.
+                        unsafe { bits.set_unchecked(reader) };
+                    } else {
+                        self.change_input(plan, bits, reader & !BY_INPUT);
                     }
                 }
-            } else {
-                self.fail(plan, bits, step, verdict);
             }
-            // Nothing waits before `position`, because a node gives a turn to nodes behind it only.
+            // Nothing waits before `position`, because a node gives a turn to nodes behind it only. Bits of a word are
+            // cleared when nothing more of it waits.
             // SAFETY: as before.
-            let next = match unsafe { bits.take_unchecked(position) } {
+            let next = match unsafe { bits.behind_unchecked(position) } {
                 Some(next) => Some(next),
-                None => bits.next(position + 1),
+                None => {
+                    bits.clear_word(position);
+                    bits.next(position + 1)
+                }
             };
             match next {
                 Some(next) if next < end => position = next,
-                _ => break Rest::Done,
+                _ => {
+                    bits.clear_through(position);
+                    break Rest::Done;
+                }
             }
         };
-        self.summary.evaluated = evaluated;
+        match rest {
+            Rest::General(_) | Rest::Stopped => bits.clear_before(position),
+            Rest::Failed(_) => bits.clear_through(position),
+            Rest::Done => {}
+        }
+        self.summary.evaluated += allowed - left;
         rest
+    }
+}
+
+/// A simple node, ready to run.
+struct Ready<'a, F> {
+    function: &'a F,
+    inputs: &'a [Value],
+    outputs: &'a mut [Value; 1],
+    failure: &'a mut Failure,
+}
+
+impl<F: Function> Ready<'_, F> {
+    #[inline(always)]
+    fn run(self) -> Verdict {
+        let Self { function, inputs, outputs, failure } = self;
+        function.evaluate(&mut Call { inputs, available: 0, outputs, failure, held: Held::default() })
+    }
+}
+
+/// Times runs that follow each other. The end of one is the beginning of the next, so that each takes one look at the
+/// clock.
+#[derive(Default)]
+struct Lap {
+    watch: Option<Stopwatch>,
+    /// The run that may go on with the watch.
+    next: u64,
+}
+
+impl Lap {
+    /// Times a run. `left` counts down with each run.
+    #[cold]
+    #[inline(never)]
+    fn run<F: Function>(&mut self, state: &State<F>, step: &Step, left: u64, ready: Ready<'_, F>) -> Verdict {
+        let watch = self.watch.take().filter(|_| self.next == left);
+        let mut watch = watch.unwrap_or_else(Stopwatch::begin);
+        let verdict = ready.run();
+        let passed = watch.lap();
+        if !matches!(verdict, Verdict::Need(_)) {
+            state.learn(step.node, passed);
+        }
+        if step.range_of_readers().len() <= MOST_READERS_IN_TIME {
+            (self.watch, self.next) = (Some(watch), left.wrapping_sub(1));
+        }
+        verdict
+    }
+}
+
+impl Slot {
+    /// The value, for a thread that is alone with it.
+    ///
+    /// # Safety
+    /// Nothing writes it while the reference is used.
+    #[inline(always)]
+    unsafe fn alone(&self) -> &Value {
+        // SAFETY: two `AtomicU64` have the layout of two `u64`, and by this function's contract nothing writes them.
+        unsafe { &*(&raw const *self).cast::<Value>() }
     }
 }
 
@@ -178,21 +293,36 @@ impl Bits {
         }
     }
 
-    /// Removes a position. Returns the lowest one of its word.
+    /// The lowest position of the same word behind `position`.
     ///
     /// # Safety
     /// There is room for `position`.
     #[inline(always)]
-    unsafe fn take_unchecked(&mut self, position: u32) -> Option<u32> {
-        let word = (position / 64) as usize;
+    unsafe fn behind_unchecked(&self, position: u32) -> Option<u32> {
         // SAFETY: by this function's contract.
-        let place = unsafe { self.words.get_unchecked_mut(word) };
-        let rest = *place & !(1 << (position % 64));
-        *place = rest;
-        if rest == 0 {
+        let word = unsafe { *self.words.get_unchecked((position / 64) as usize) };
+        let rest = word.wrapping_shr(position) >> 1;
+        (rest != 0).then(|| position + 1 + rest.trailing_zeros())
+    }
+
+    /// Removes all positions of a word.
+    fn clear_word(&mut self, position: u32) {
+        self.words[(position / 64) as usize] = 0;
+        self.forget_word((position / 64) as usize);
+    }
+
+    /// Removes the positions of a word before one.
+    fn clear_before(&mut self, position: u32) {
+        let word = (position / 64) as usize;
+        self.words[word] &= u64::MAX << (position % 64);
+        if self.words[word] == 0 {
             self.forget_word(word);
-            return None;
         }
-        Some(position & !63 | rest.trailing_zeros())
+    }
+
+    /// Removes the positions of a word up to one.
+    fn clear_through(&mut self, position: u32) {
+        self.clear_before(position);
+        self.clear(position);
     }
 }

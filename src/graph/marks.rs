@@ -9,7 +9,7 @@
 
 use super::plan::Plan;
 use super::state::{DIRTY, LISTED, MAYBE, STALE, State};
-use super::structure::{FEEDBACK, LAZY, Node, Structure};
+use super::structure::{FEEDBACK, LAZY, Node, Structure, try_reserve_to};
 use super::{Function, structure::NONE};
 use crate::base::{Result, try_box_with, try_push};
 
@@ -31,6 +31,7 @@ pub struct Uses {
 /// See above.
 #[derive(Default)]
 pub struct Marks {
+    /// By node, up to the last one with lazy inputs.
     uses: Vec<Option<Box<Uses>>>,
     /// Nodes whose dependants are to be marked.
     spread: Vec<u32>,
@@ -143,24 +144,37 @@ impl Pending<'_> {
 }
 
 impl Marks {
-    /// Makes room for a node at a position, and forgets the node before it.
-    pub fn add(&mut self, position: usize, lazy: u64) -> Result<()> {
-        while self.uses.len() <= position {
-            try_push(&mut self.uses, None)?;
-        }
-        let count = self.uses.len();
+    /// Makes room for nodes below this number.
+    pub fn reserve(&mut self, nodes: usize) -> Result<()> {
         self.spread.clear();
-        self.spread.try_reserve(count)?;
-        let listed = count - self.listed.len();
-        self.listed.try_reserve(listed)?;
-        self.uses[position] = None;
+        try_reserve_to(&mut self.spread, nodes)?;
+        try_reserve_to(&mut self.listed, nodes)
+    }
+
+    /// Prepares for a node at a position, and forgets the node before it.
+    pub fn add(&mut self, position: usize, lazy: u64) -> Result<()> {
+        if let Some(uses) = self.uses.get_mut(position) {
+            *uses = None;
+        }
         if lazy != 0 {
             let mut batches = Vec::new();
             batches.try_reserve_exact(lazy.count_ones() as usize)?;
             let uses = || Uses { in_use: 0, batches, wanted: 0, running: 0, verified: 0, verifying: 0 };
-            self.uses[position] = Some(try_box_with(uses)?);
+            let uses = try_box_with(uses)?;
+            while self.uses.len() <= position {
+                try_push(&mut self.uses, None)?;
+            }
+            self.uses[position] = Some(uses);
         }
         Ok(())
+    }
+
+    fn uses_of(&self, node: u32) -> Option<&Uses> {
+        self.uses.get(node as usize)?.as_deref()
+    }
+
+    fn uses_mut(&mut self, node: u32) -> Option<&mut Uses> {
+        self.uses.get_mut(node as usize)?.as_deref_mut()
     }
 
     /// Whether the last run of the owner of an input has read its link.
@@ -174,7 +188,7 @@ impl Marks {
         }
         let reader = structure.reader(input);
         let at = input - structure.node(reader).first_input;
-        self.uses[reader as usize].as_ref().is_some_and(|uses| uses.in_use & (1 << at) != 0)
+        self.uses_of(reader).is_some_and(|uses| uses.in_use & (1 << at) != 0)
     }
 
     /// Makes a node dirty, outside an evaluation.
@@ -274,7 +288,7 @@ impl Marks {
         node: &Node,
         evaluation: u32,
     ) -> Next {
-        let Some(uses) = self.uses[position as usize].as_deref_mut() else { return Next::Run(0) };
+        let Some(uses) = self.uses_mut(position) else { return Next::Run(0) };
         let is_stale = |mask: u64| lazy_sources(structure, node, mask).any(|source| state.is_stale(source));
         if state.flags(position) & DIRTY == 0 {
             if uses.verifying != evaluation {
@@ -307,21 +321,21 @@ impl Marks {
 
     /// A node has asked for lazy inputs that are not available.
     pub fn want(&mut self, position: u32, wanted: u64) {
-        if let Some(uses) = self.uses[position as usize].as_deref_mut() {
+        if let Some(uses) = self.uses_mut(position) {
             uses.wanted = wanted;
         }
     }
 
     /// A node with lazy inputs has run.
     pub fn finish(&mut self, position: u32) {
-        if let Some(uses) = self.uses[position as usize].as_deref_mut() {
+        if let Some(uses) = self.uses_mut(position) {
             uses.running = 0;
         }
     }
 
     /// The lazy inputs that the last run of a node has asked for.
     pub fn in_use(&self, position: u32) -> u64 {
-        self.uses[position as usize].as_ref().map_or(0, |uses| uses.in_use)
+        self.uses_of(position).map_or(0, |uses| uses.in_use)
     }
 
     /// Bytes held.

@@ -269,7 +269,7 @@ impl<F: Function> Graph<F> {
         let holds = |output| self.structure.dependants(output).any(|input| self.structure.kind(input) & HOLD != 0);
         memo.items[node as usize].bytes.load(Relaxed) > 0
             && !cells.is_sink
-            && matches!(self.state.record_of(node).class, Class::Pure | Class::Constant)
+            && matches!(self.state.class(node), Class::Pure | Class::Constant)
             && self.state.flags(node) & (BROKEN | HAS_VALUE | RELEASED) == HAS_VALUE
             && !cells.outputs().any(|output| holds(output) || self.is_passed_on(output))
     }

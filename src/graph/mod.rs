@@ -172,6 +172,7 @@ pub struct Graph<F: Function> {
     volatile: Vec<u32>,
     /// Most inputs, and most outputs, of a node.
     pins: (usize, usize),
+    room: Room,
     scratch: Scratch,
     path: Path,
     threads: Threads,
@@ -191,6 +192,14 @@ pub struct Graph<F: Function> {
     /// Frames since the last edit.
     quiet_frames: u32,
     cancel: Canceller,
+}
+
+/// The numbers of nodes and pins for which all lists have room.
+#[derive(Clone, Copy, Default)]
+struct Room {
+    nodes: usize,
+    outputs: usize,
+    inputs: usize,
 }
 
 /// An input with a feedback link.
@@ -218,6 +227,7 @@ impl<F: Function> Graph<F> {
             feedback: Vec::new(),
             volatile: Vec::new(),
             pins: (0, 0),
+            room: Room::default(),
             scratch: Scratch::default(),
             path: Path::default(),
             threads: Threads::default(),
@@ -327,8 +337,11 @@ impl<F: Function> Graph<F> {
         {
             self.swap(made);
         }
+        if is_auto && !self.has_plan && !executor.is_inline() {
+            self.rebuild.follow(&self.structure);
+        }
         if evaluator != Evaluator::Lazy && !self.has_plan {
-            if is_auto && !self.rebuild.is_posted() && self.post_rebuild(executor) {
+            if is_auto && !executor.is_inline() && !self.rebuild.is_posted() && self.post_rebuild(executor) {
                 return Ok(Evaluator::Lazy);
             }
             let made = Made::new(&self.structure, &|| false)?;

@@ -6,10 +6,10 @@
 //!
 //! Source: D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (2006).
 
-use super::structure::{FEEDBACK, NONE, Structure};
+use super::structure::{FEEDBACK, NONE, Structure, put, try_reserve_to};
 use crate::base::{Result, sort_numbers};
 
-/// The labels, and memory for a search, so that no edit allocates.
+/// The labels, and memory for a search.
 #[derive(Default)]
 pub struct Order {
     label: Vec<i64>,
@@ -28,24 +28,30 @@ pub struct Order {
 }
 
 impl Order {
-    /// Adds the node at a position, behind all others.
-    pub fn add(&mut self, position: usize) -> Result<()> {
-        let count = self.label.len().max(position + 1);
-        let more = count - self.label.len();
-        self.label.try_reserve(more)?;
-        self.visited.try_reserve(more)?;
-        self.parent.try_reserve(more)?;
+    /// Makes room for nodes below this number.
+    pub fn reserve(&mut self, nodes: usize) -> Result<()> {
+        try_reserve_to(&mut self.label, nodes)
+    }
+
+    /// Adds the node at a position for which there is room, behind all others.
+    pub fn add(&mut self, position: usize) {
+        self.highest += 1;
+        put(&mut self.label, position, self.highest);
+    }
+
+    /// Makes room for a search. Graphs that are built in order never search.
+    fn reserve_search(&mut self) -> Result<()> {
+        let count = self.label.len();
+        try_reserve_to(&mut self.visited, count)?;
+        try_reserve_to(&mut self.parent, count)?;
         for list in [&mut self.forward, &mut self.backward] {
             list.clear();
-            list.try_reserve(count)?;
+            try_reserve_to(list, count)?;
         }
         self.labels.clear();
-        self.labels.try_reserve(count)?;
-        self.label.resize(count, 0);
+        try_reserve_to(&mut self.labels, count)?;
         self.visited.resize(count, 0);
         self.parent.resize(count, NONE);
-        self.highest += 1;
-        self.label[position] = self.highest;
         Ok(())
     }
 
@@ -54,32 +60,37 @@ impl Order {
         self.label[node as usize]
     }
 
-    /// Puts `source` before `target`. On `Err` nothing has changed, and [`cycle`](Self::cycle) has the nodes of the cycle
-    /// that a link between them would close.
-    pub fn put_before(&mut self, structure: &Structure, source: u32, target: u32) -> std::result::Result<(), ()> {
-        if source == target {
-            self.parent[target as usize] = NONE;
-            return Err(());
-        }
+    /// Whether the order has `source` before `target`.
+    pub fn is_before(&self, source: u32, target: u32) -> bool {
+        self.label(source) < self.label(target)
+    }
+
+    /// Puts `source` before `target`. Otherwise nothing has changed, and a link between them would close a cycle:
+    /// [`cycle`](Self::cycle) has its nodes.
+    pub fn put_before(&mut self, structure: &Structure, source: u32, target: u32) -> Result<bool> {
         let (low, high) = (self.label(target), self.label(source));
-        if high < low {
-            return Ok(());
-        }
         let node = structure.node(source);
-        if node.inputs().all(|input| structure.source_node(input) == NONE) {
+        if source != target && node.inputs().all(|input| structure.source_node(input) == NONE) {
             self.lowest -= 1;
             self.label[source as usize] = self.lowest;
-            return Ok(());
+            return Ok(true);
         }
-        if next_nodes(structure, target).next().is_none() {
+        if source != target && next_nodes(structure, target).next().is_none() {
             self.highest += 1;
             self.label[target as usize] = self.highest;
-            return Ok(());
+            return Ok(true);
         }
-        self.search_forward(structure, target, source, high)?;
+        self.reserve_search()?;
+        if source == target {
+            self.parent[target as usize] = NONE;
+            return Ok(false);
+        }
+        if !self.search_forward(structure, target, source, high) {
+            return Ok(false);
+        }
         self.search_backward(structure, source, low);
         self.reorder();
-        Ok(())
+        Ok(true)
     }
 
     /// The cycle of the last refused link, from its target to its source.
@@ -109,14 +120,8 @@ impl Order {
         }
     }
 
-    /// Collects what depends on `target`, up to the label `high` of `source`.
-    fn search_forward(
-        &mut self,
-        structure: &Structure,
-        target: u32,
-        source: u32,
-        high: i64,
-    ) -> std::result::Result<(), ()> {
+    /// Collects what depends on `target`, up to the label `high` of `source`. `false`: `source` does.
+    fn search_forward(&mut self, structure: &Structure, target: u32, source: u32, high: i64) -> bool {
         self.start_search();
         self.forward.clear();
         self.visit(target, NONE);
@@ -127,14 +132,14 @@ impl Order {
             for next in next_nodes(structure, node) {
                 if next == source {
                     self.parent[source as usize] = node;
-                    return Err(());
+                    return false;
                 }
                 if self.label(next) < high && self.visit(next, node) {
                     self.forward.push(next);
                 }
             }
         }
-        Ok(())
+        true
     }
 
     /// Collects what `source` depends on, down to the label `low` of the target.

@@ -3,14 +3,17 @@
 
 use std::ops::Range;
 
-use super::kernel::SIMPLE_INPUTS;
+use super::kernel::is_small;
 use super::rebuild::outdated;
-use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, OWN, Structure};
+use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, Structure};
 use crate::base::{Result, try_collect, try_filled, try_push};
 
 /// Marks entries of [`Plan::readers`] that are inputs: those that hold, and those whose owner has lazy inputs or no turn of
 /// its own.
 pub const BY_INPUT: u32 = 1 << 31;
+
+/// Most inputs of a step whose reads are in the step itself.
+pub const FEW_READS: usize = 2;
 
 /// A plan that is being made looks whether it has become useless after this many nodes.
 const NODES_PER_LOOK: usize = 1024;
@@ -20,11 +23,10 @@ const NODES_PER_LOOK: usize = 1024;
 pub struct Step {
     pub node: u32,
     first_output: u32,
-    /// Its first entry of [`Plan::reads`].
-    first_read: u32,
-    /// The entry of [`Plan::first_reader`] of its first output.
-    first_reader: u32,
-    /// The entries of [`Plan::readers`] of its first output.
+    /// What its inputs read, if these are few. Otherwise the first is its first entry of [`Plan::reads`].
+    reads: [u32; FEW_READS],
+    /// With one output: the entries of [`Plan::readers`] of it. Otherwise the first is the entry of
+    /// [`Plan::first_reader`] of its first output.
     readers: (u32, u32),
     output_count: u16,
     input_count: u16,
@@ -40,25 +42,35 @@ impl Step {
         Self {
             node,
             first_output: pins.first_output,
-            first_read: 0,
-            first_reader: 0,
+            reads: [0; FEW_READS],
             readers: (0, 0),
             // A node has at most `MAX_PINS` of both.
             output_count: pins.output_count as u16,
             input_count: pins.input_count as u16,
             is_lazy: pins.lazy != 0,
-            is_simple: pins.lazy == 0 && pins.output_count == 1 && pins.input_count as usize <= SIMPLE_INPUTS,
+            is_simple: pins.lazy == 0 && is_small(pins),
             is_strict: false,
         }
     }
 
-    /// Its entries of [`Plan::reads`].
     #[inline]
-    pub fn range_of_reads(&self) -> Range<usize> {
-        self.first_read as usize..self.first_read as usize + usize::from(self.input_count)
+    pub fn inputs(&self) -> usize {
+        usize::from(self.input_count)
     }
 
-    /// The entries of [`Plan::readers`] of its first output.
+    /// What its inputs read, if these are few.
+    #[inline]
+    pub fn few_reads(&self) -> &[u32; FEW_READS] {
+        &self.reads
+    }
+
+    /// Its entries of [`Plan::reads`], if these are not few.
+    #[inline]
+    pub fn range_of_reads(&self) -> Range<usize> {
+        self.reads[0] as usize..self.reads[0] as usize + self.inputs()
+    }
+
+    /// The entries of [`Plan::readers`] of its only output.
     #[inline]
     pub fn range_of_readers(&self) -> Range<usize> {
         self.readers.0 as usize..self.readers.1 as usize
@@ -82,15 +94,15 @@ pub struct Plan {
     steps: Vec<Step>,
     /// By node: its position, or [`NONE`].
     positions: Vec<u32>,
-    /// The reads of all inputs of all steps: see [`Structure::read_by`].
+    /// The reads of inputs that are not in their step: see [`Structure::read_by`].
     reads: Vec<u32>,
-    /// By output of all steps: its first entry of `readers`.
+    /// By output of all steps with several: its first entry of `readers`. One more for each such step.
     first_reader: Vec<u32>,
     /// Positions that read an output, or inputs with [`BY_INPUT`].
     readers: Vec<u32>,
     /// By level: its first position; one more at the end.
     levels: Vec<u32>,
-    /// Positions in the order of the list evaluator.
+    /// Nodes in the order of the list evaluator.
     list: Vec<u32>,
     bounds: Bounds,
 }
@@ -108,13 +120,17 @@ impl Plan {
     /// Makes the plan of these links, unless `is_over` says that it has become useless.
     pub fn new(structure: &Structure, is_over: &dyn Fn() -> bool) -> Result<Self> {
         let roots = try_collect(structure.roots())?;
-        let order = list_order(structure, &roots, is_over)?;
         let mut plan = Self::default();
-        plan.levels = plan.place(structure, &order)?;
+        let starts = plan.search(structure, &roots, is_over)?;
+        let is_any_lazy = plan.place(structure, starts)?;
         if is_over() {
             return Err(outdated());
         }
-        plan.mark_strict(structure, &roots);
+        if is_any_lazy {
+            plan.mark_strict(structure, &roots);
+        } else {
+            plan.steps.iter_mut().for_each(|step| step.is_strict = true);
+        }
         plan.link(structure)?;
         Ok(plan)
     }
@@ -148,26 +164,29 @@ impl Plan {
 
     /// The reads of a step's inputs.
     #[inline]
-    pub fn reads(&self, step: &Step) -> &[u32] {
-        &self.reads[step.range_of_reads()]
+    pub fn reads<'a>(&'a self, step: &'a Step) -> &'a [u32] {
+        if step.inputs() <= FEW_READS { &step.reads[..step.inputs()] } else { &self.reads[step.range_of_reads()] }
     }
 
     /// The readers of an output of a step: positions, or inputs with [`BY_INPUT`].
     #[inline]
     pub fn readers(&self, step: &Step, output: u32) -> &[u32] {
-        let at = (step.first_reader + output - step.first_output) as usize;
+        if step.output_count == 1 {
+            return self.readers_of_simple(step);
+        }
+        let at = (step.readers.0 + output - step.first_output) as usize;
         &self.readers[self.first_reader[at] as usize..self.first_reader[at + 1] as usize]
     }
 
-    /// The readers of the output of a simple step.
+    /// The readers of the only output of a step.
     #[inline]
     pub fn readers_of_simple(&self, step: &Step) -> &[u32] {
         &self.readers[step.range_of_readers()]
     }
 
     /// Positions in the order of the list evaluator.
-    pub fn list(&self) -> &[u32] {
-        &self.list
+    pub fn list(&self) -> impl Iterator<Item = u32> + '_ {
+        self.list.iter().map(|&node| self.positions[node as usize])
     }
 
     /// The positions of each level.
@@ -179,41 +198,85 @@ impl Plan {
         self.levels.len().saturating_sub(1)
     }
 
-    /// Orders the nodes by level, and nodes of a level as in `order`. Returns the starts of the levels.
-    fn place(&mut self, structure: &Structure, order: &[u32]) -> Result<Vec<u32>> {
-        // The level of each node first, in place of its position.
+    /// Lists all nodes that the roots depend on, each after what it depends on, with their levels as positions. Returns the
+    /// starts of the levels.
+    ///
+    /// From each root the order is that of the seed's list: pre-order with repeats, reversed, first occurrences kept. That
+    /// is the post-order of a depth-first search that visits inputs right to left, and takes each node once. The roots have
+    /// their own order, so that independent sinks run in the order in which the lazy evaluator runs them.
+    fn search(&mut self, structure: &Structure, roots: &[u32], is_over: &dyn Fn() -> bool) -> Result<Vec<u32>> {
         self.positions = try_filled(NONE, structure.positions())?;
+        self.list.try_reserve_exact(structure.positions())?;
         let mut starts: Vec<u32> = Vec::new();
-        for &node in order {
-            let mut level = 0;
-            for input in structure.node(node).inputs() {
-                let source = structure.source_node(input);
-                if source != NONE {
-                    level = level.max(self.positions[source as usize] + 1);
+        let levels = &mut self.positions;
+        // A node, and how many of its inputs are still to be visited.
+        let mut path: Vec<(u32, u32)> = Vec::new();
+        for &root in roots {
+            if levels[root as usize] != NONE {
+                continue;
+            }
+            levels[root as usize] = 0;
+            try_push(&mut path, (root, structure.node(root).input_count))?;
+            while let Some((node, rest)) = path.last_mut() {
+                let node = *node;
+                if *rest == 0 {
+                    path.pop();
+                    let level = levels[node as usize];
+                    if let Some(&(reader, _)) = path.last() {
+                        let above = &mut levels[reader as usize];
+                        *above = (level + 1).max(*above);
+                    }
+                    while starts.len() < level as usize + 2 {
+                        try_push(&mut starts, 0)?;
+                    }
+                    starts[level as usize + 1] += 1;
+                    self.list.push(node);
+                    if self.list.len().is_multiple_of(NODES_PER_LOOK) && is_over() {
+                        return Err(outdated());
+                    }
+                    continue;
+                }
+                *rest -= 1;
+                let source = structure.source_node(structure.node(node).first_input + *rest);
+                if source == NONE {
+                    continue;
+                }
+                match levels[source as usize] {
+                    NONE => {
+                        levels[source as usize] = 0;
+                        try_push(&mut path, (source, structure.node(source).input_count))?;
+                    }
+                    // It is listed: links close no cycle.
+                    level => levels[node as usize] = levels[node as usize].max(level + 1),
                 }
             }
-            self.positions[node as usize] = level;
-            while starts.len() < level as usize + 2 {
-                try_push(&mut starts, 0)?;
-            }
-            starts[level as usize + 1] += 1;
         }
         for level in 1..starts.len() {
             starts[level] += starts[level - 1];
         }
-        let mut next = try_filled(0u32, starts.len())?;
-        next.copy_from_slice(&starts);
-        self.steps = try_filled(Step::new(NONE, &Node::default()), order.len())?;
-        self.list.try_reserve_exact(order.len())?;
-        for &node in order {
-            let level = self.positions[node as usize] as usize;
-            let position = next[level];
-            next[level] += 1;
-            self.positions[node as usize] = position;
-            self.steps[position as usize] = Step::new(node, structure.node(node));
-            self.list.push(position);
-        }
         Ok(starts)
+    }
+
+    /// Orders the nodes by level, and nodes of a level as in the list. `starts`: of the levels. Whether a node is lazy.
+    fn place(&mut self, structure: &Structure, mut starts: Vec<u32>) -> Result<bool> {
+        self.steps = try_filled(Step::new(NONE, &Node::default()), self.list.len())?;
+        let mut is_any_lazy = false;
+        for &node in &self.list {
+            let next = &mut starts[self.positions[node as usize] as usize];
+            let position = *next;
+            *next += 1;
+            self.positions[node as usize] = position;
+            let step = Step::new(node, structure.node(node));
+            is_any_lazy |= step.is_lazy;
+            self.steps[position as usize] = step;
+        }
+        // Each start has become that of the next level.
+        if !starts.is_empty() {
+            starts.rotate_right(1);
+            starts[0] = 0;
+        }
+        self.levels = starts;
+        Ok(is_any_lazy)
     }
 
     fn mark_strict(&mut self, structure: &Structure, roots: &[u32]) {
@@ -233,34 +296,35 @@ impl Plan {
 
     /// Lists what each step reads, and what reads it.
     fn link(&mut self, structure: &Structure) -> Result<()> {
-        let outputs: usize = self.steps.iter().map(|step| usize::from(step.output_count)).sum();
-        let inputs: usize = self.steps.iter().map(|step| usize::from(step.input_count)).sum();
-        self.reads.try_reserve_exact(inputs)?;
-        self.first_reader.try_reserve_exact(outputs + 1)?;
         self.readers.try_reserve_exact(structure.link_count())?;
+        self.bounds = Bounds { nodes: structure.positions(), outputs: structure.pin_counts().0 };
         for position in 0..self.steps.len() {
-            let pins = structure.node(self.steps[position].node);
-            self.steps[position].first_read = self.reads.len() as u32;
-            self.steps[position].first_reader = self.first_reader.len() as u32;
-            let bounds = &mut self.bounds;
-            bounds.nodes = bounds.nodes.max(self.steps[position].node as usize + 1);
-            bounds.outputs = bounds.outputs.max(pins.outputs().end as usize);
-            for read in pins.inputs().map(|input| structure.read_by(input)) {
-                if read & OWN == 0 {
-                    bounds.outputs = bounds.outputs.max(read as usize + 1);
+            let mut step = self.steps[position];
+            let pins = structure.node(step.node);
+            if step.inputs() <= FEW_READS {
+                for (to, input) in step.reads.iter_mut().zip(pins.inputs()) {
+                    *to = structure.read_by(input);
                 }
-                self.reads.push(read);
+            } else {
+                step.reads[0] = self.reads.len() as u32;
+                self.reads.try_reserve(step.inputs())?;
+                self.reads.extend(pins.inputs().map(|input| structure.read_by(input)));
             }
-            for output in pins.outputs() {
-                let start = self.readers.len() as u32;
+            let start = self.readers.len() as u32;
+            if step.output_count == 1 {
+                self.link_output(structure, pins.first_output)?;
+                step.readers = (start, self.readers.len() as u32);
+            } else {
+                step.readers.0 = self.first_reader.len() as u32;
+                self.first_reader.try_reserve(usize::from(step.output_count) + 1)?;
                 self.first_reader.push(start);
-                self.link_output(structure, output)?;
-                if output == pins.first_output {
-                    self.steps[position].readers = (start, self.readers.len() as u32);
+                for output in pins.outputs() {
+                    self.link_output(structure, output)?;
+                    self.first_reader.push(self.readers.len() as u32);
                 }
             }
+            self.steps[position] = step;
         }
-        self.first_reader.push(self.readers.len() as u32);
         Ok(())
     }
 
@@ -294,38 +358,4 @@ impl Plan {
                 + self.list.capacity())
                 * 4
     }
-}
-
-/// All nodes that the roots depend on, each after what it depends on.
-///
-/// From each root the order is that of the seed's list: pre-order with repeats, reversed, first occurrences kept. That is
-/// the post-order of a depth-first search that visits inputs right to left, and takes each node once. The roots have their
-/// own order, so that independent sinks run in the order in which the lazy evaluator runs them.
-fn list_order(structure: &Structure, roots: &[u32], is_over: &dyn Fn() -> bool) -> Result<Vec<u32>> {
-    let mut order = Vec::new();
-    let mut is_seen = try_filled(false, structure.positions())?;
-    // A node, and how many of its inputs are still to be visited.
-    let mut path: Vec<(u32, u32)> = Vec::new();
-    for &root in roots {
-        if std::mem::replace(&mut is_seen[root as usize], true) {
-            continue;
-        }
-        try_push(&mut path, (root, structure.node(root).input_count))?;
-        while let Some((node, rest)) = path.last_mut() {
-            if *rest == 0 {
-                try_push(&mut order, *node)?;
-                path.pop();
-                if order.len() % NODES_PER_LOOK == 0 && is_over() {
-                    return Err(outdated());
-                }
-                continue;
-            }
-            *rest -= 1;
-            let source = structure.source_node(structure.node(*node).first_input + *rest);
-            if source != NONE && !std::mem::replace(&mut is_seen[source as usize], true) {
-                try_push(&mut path, (source, structure.node(source).input_count))?;
-            }
-        }
-    }
-    Ok(order)
 }

@@ -67,6 +67,8 @@ pub struct Rebuild {
     log: Vec<Edit>,
     /// Whether the copy and the log together are the links.
     is_complete: bool,
+    /// Whether there was a copy.
+    has_followed: bool,
     /// Whether a plan that is ready is the plan of the links.
     is_current: bool,
 }
@@ -76,20 +78,43 @@ const LONGEST_LOG: usize = 1 << 16;
 
 impl Rebuild {
     pub fn new() -> Result<Self> {
-        let inner = Inner::default();
-        inner.exchange.lock().unwrap_or_else(|poison| poison.into_inner()).copy = Some(Structure::default());
-        Ok(Self { inner: Shared::try_new(inner)?, log: Vec::new(), is_complete: true, is_current: false })
+        Ok(Self {
+            inner: Shared::try_new(Inner::default())?,
+            log: Vec::new(),
+            is_complete: false,
+            has_followed: false,
+            is_current: false,
+        })
     }
 
-    /// Logs an edit. Without memory for it the copy will be made anew.
+    /// Logs an edit, if there is a copy to follow. Without memory for it the copy will be made anew.
+    #[inline]
     pub fn log(&mut self, edit: Edit, structure: &Structure) {
-        self.is_current = false;
-        self.inner.is_over.store(true, Ordering::Relaxed);
+        if self.is_current {
+            self.is_current = false;
+            self.inner.is_over.store(true, Ordering::Relaxed);
+        }
+        if self.is_complete {
+            self.add(edit, structure);
+        }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, edit: Edit, structure: &Structure) {
         let is_long = self.log.len() > LONGEST_LOG.max(4 * (structure.positions() + structure.link_count()));
-        if !self.is_complete || is_long || self.log.try_reserve(1).is_err() {
+        if is_long || self.log.try_reserve(1).is_err() {
             (self.is_complete, self.log) = (false, Vec::new());
         } else {
             self.log.push(edit);
+        }
+    }
+
+    /// Makes the first copy. The first frame looks at the whole graph anyway; later ones do not.
+    pub fn follow(&mut self, structure: &Structure) {
+        if !std::mem::replace(&mut self.has_followed, true) {
+            let mut exchange = self.inner.lock();
+            (exchange.log, exchange.copy) = (Vec::new(), structure.try_clone().ok());
+            (self.log, self.is_complete) = (Vec::new(), exchange.copy.is_some());
         }
     }
 
@@ -117,8 +142,12 @@ impl Rebuild {
             exchange.copy = Some(structure.try_clone()?);
             (self.log, self.is_complete) = (Vec::new(), true);
         }
-        exchange.log.try_reserve(self.log.len())?;
-        exchange.log.append(&mut self.log);
+        if exchange.log.is_empty() {
+            exchange.log = std::mem::take(&mut self.log);
+        } else {
+            exchange.log.try_reserve(self.log.len())?;
+            exchange.log.append(&mut self.log);
+        }
         Ok(())
     }
 
@@ -186,7 +215,9 @@ impl Structure {
     fn apply(&mut self, edit: &Edit) -> Result<()> {
         match *edit {
             Edit::Add { position, outputs, inputs } => {
-                self.add(position as usize, outputs as usize, (0..inputs).map(|_| 0))?;
+                let (position, outputs, inputs) = (position as usize, outputs as usize, inputs as usize);
+                self.grow(outputs, inputs)?;
+                self.add(position, outputs, inputs);
             }
             Edit::Kind { input, kind } => self.set_kind(input, kind),
             Edit::Remove { node } => self.remove(node),

@@ -4,13 +4,15 @@
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 use super::failure::Reports;
+use super::kernel::is_small;
 use super::memo::Memo;
 use super::node::{Call, Class, Failure, Function, Held, NodeOptions, Output, Verdict};
-use super::structure::{NONE, Node, Structure};
+use super::structure::{NONE, Node, Structure, put, try_reserve_to};
 use super::value::{Cutoff, Value, Values, is_near};
-use crate::base::{Result, Text, try_collect, try_push, try_string};
+use crate::base::{Result, Text, try_box, try_collect, try_string};
 use crate::executor::Stopwatch;
 
 /// It must run when it is demanded.
@@ -27,6 +29,8 @@ pub const BROKEN: u32 = FAILED | POISONED;
 pub const HAS_VALUE: u32 = 16;
 /// All of its outputs are compared by their bytes and owned by the host.
 pub const PLAIN: u32 = 64;
+/// It has a function, one output, and few inputs, none of them lazy; and it is [`PLAIN`].
+pub const SIMPLE: u32 = 2048;
 /// It is in the list of changes since the last evaluation.
 pub const LISTED: u32 = 32;
 
@@ -43,24 +47,28 @@ pub const SHIFTED: u32 = 1024;
 const TIMED_RUNS: u64 = 64;
 
 /// The data that each run of a node reads and writes.
+#[repr(C)]
 pub struct Hot<F> {
-    /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
-    pub function: Option<F>,
     pub flags: AtomicU32,
     /// The evaluation in which it ran last.
     ran_at: AtomicU32,
     /// Number of its runs, without those that asked for inputs.
     runs: AtomicU64,
+    /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
+    pub function: Option<F>,
 }
 
-/// The data of a node that is seldom read.
+/// The data that most nodes do not have.
+#[derive(Default)]
 pub struct Record {
-    pub class: Class,
     /// Empty if plain.
     outputs: Vec<Output>,
     pub name: String,
     pub kind: String,
 }
+
+/// The record of a plain node without a name.
+static PLAIN_RECORD: Record = Record { outputs: Vec::new(), name: String::new(), kind: String::new() };
 
 /// Memory of a thread that runs nodes.
 #[derive(Default)]
@@ -117,15 +125,15 @@ pub enum Ended {
 /// See above.
 pub struct State<F> {
     hot: Vec<Hot<F>>,
-    records: Vec<Option<Record>>,
+    classes: Vec<Class>,
+    /// By node, up to the last one with a record.
+    records: Vec<Option<Box<Record>>>,
     pub values: Values,
     /// By node: mean duration of a run in nanoseconds; 0: unknown.
     durations_ns: Vec<AtomicU32>,
     /// By output: the evaluation in which it changed last.
     pub(super) changed_at: Vec<AtomicU32>,
     pub(super) broken: AtomicUsize,
-    /// By node: its message in `reports`.
-    pub(super) report: Vec<AtomicU32>,
     pub(super) reports: Mutex<Reports>,
     /// With a limit of memory.
     pub memo: Option<Memo>,
@@ -135,12 +143,12 @@ impl<F> Default for State<F> {
     fn default() -> Self {
         Self {
             hot: Vec::new(),
+            classes: Vec::new(),
             records: Vec::new(),
             values: Values::default(),
             durations_ns: Vec::new(),
             changed_at: Vec::new(),
             broken: AtomicUsize::new(0),
-            report: Vec::new(),
             reports: Mutex::default(),
             memo: None,
         }
@@ -164,57 +172,72 @@ impl<F> State<F> {
 }
 
 impl<F: Function> State<F> {
-    /// Makes the record of a node, for [`add`](Self::add).
-    pub fn record(options: &NodeOptions<'_>) -> Result<Record> {
-        let is_plain = options.outputs.iter().all(|output| output.cutoff == Cutoff::Bytes && !output.is_owned);
-        let outputs = if is_plain { Vec::new() } else { try_collect(options.outputs.iter().copied())? };
-        Ok(Record { class: options.class, outputs, name: try_string(options.name)?, kind: try_string(options.kind)? })
-    }
-
-    /// Makes room for a node at a position, and for outputs and inputs below these numbers.
-    pub fn grow(&mut self, position: usize, outputs: usize, inputs: usize) -> Result<()> {
-        while self.hot.len() <= position {
-            self.records.try_reserve(1)?;
-            self.report.try_reserve(1)?;
-            self.durations_ns.try_reserve(1)?;
-            try_push(&mut self.hot, Hot::default())?;
-            self.records.push(None);
-            self.report.push(AtomicU32::new(NONE));
-            self.durations_ns.push(AtomicU32::new(0));
-        }
+    /// Makes the record of a node at a position, and room for it. `None`: it is plain and has no name.
+    pub fn record(&mut self, position: usize, options: &NodeOptions<'_>) -> Result<Option<Box<Record>>> {
         if let Some(memo) = &mut self.memo {
             memo.grow(position)?;
         }
-        while self.changed_at.len() < outputs {
-            try_push(&mut self.changed_at, AtomicU32::new(0))?;
+        let is_plain = options.outputs.iter().all(|output| output.cutoff == Cutoff::Bytes && !output.is_owned);
+        if is_plain && options.name.is_empty() && options.kind.is_empty() {
+            return Ok(None);
         }
-        self.values.grow(outputs, inputs)
+        let missing = (position + 1).saturating_sub(self.records.len());
+        self.records.try_reserve(missing)?;
+        let outputs = if is_plain { Vec::new() } else { try_collect(options.outputs.iter().copied())? };
+        let record = Record { outputs, name: try_string(options.name)?, kind: try_string(options.kind)? };
+        try_box(record).map(Some)
+    }
+
+    /// Makes room for nodes, outputs and inputs below these numbers.
+    pub fn reserve(&mut self, nodes: usize, outputs: usize, inputs: usize) -> Result<()> {
+        try_reserve_to(&mut self.hot, nodes)?;
+        try_reserve_to(&mut self.classes, nodes)?;
+        try_reserve_to(&mut self.durations_ns, nodes)?;
+        try_reserve_to(&mut self.changed_at, outputs)?;
+        self.values.reserve(outputs, inputs)
     }
 
     /// Adds a node for which there is room.
     pub fn add(
         &mut self,
         position: usize,
-        record: Record,
+        record: Option<Box<Record>>,
         function: Option<F>,
         node: &Node,
         options: &NodeOptions<'_>,
     ) {
         for (at, pin) in node.outputs().zip(options.outputs) {
-            self.values.set_output(at, pin.initial);
-            self.changed_at[at as usize] = AtomicU32::new(0);
+            self.values.add_output(at, pin.initial);
+            put(&mut self.changed_at, at as usize, AtomicU32::new(0));
         }
-        for (at, pin) in node.inputs().zip(options.inputs) {
-            self.values.set_own(at, pin.default);
+        if options.class == Class::Input {
+            // An input's own values are those that the host sets.
+            for (at, pin) in node.inputs().zip(options.outputs) {
+                self.values.add_own(at, pin.initial);
+            }
+        } else {
+            for (at, pin) in node.inputs().zip(options.inputs) {
+                self.values.add_own(at, pin.default);
+            }
         }
-        let flags = if record.outputs.is_empty() { PLAIN } else { 0 };
+        let is_plain = record.as_ref().is_none_or(|record| record.outputs.is_empty());
+        let is_simple = is_plain && function.is_some() && node.lazy == 0 && is_small(node);
         // A user input takes no time.
-        self.durations_ns[position] = AtomicU32::new(u32::from(function.is_none()));
-        self.hot[position] = Hot { function, flags: AtomicU32::new(flags), ..Hot::default() };
-        if let Some(memo) = self.memo.as_mut().filter(|_| record.owns_any()) {
+        put(&mut self.durations_ns, position, AtomicU32::new(u32::from(function.is_none())));
+        put(&mut self.classes, position, options.class);
+        let flags = AtomicU32::new((u32::from(is_plain) * PLAIN) | (u32::from(is_simple) * SIMPLE));
+        put(&mut self.hot, position, Hot { function, flags, ..Hot::default() });
+        if let Some(memo) = self.memo.as_mut().filter(|_| record.as_ref().is_some_and(|record| record.owns_any())) {
             memo.add(position as u32);
         }
-        self.records[position] = Some(record);
+        if record.is_some() {
+            while self.records.len() <= position {
+                self.records.push(None);
+            }
+        }
+        if let Some(place) = self.records.get_mut(position) {
+            *place = record;
+        }
     }
 
     /// Removes a node, and releases its values.
@@ -222,11 +245,12 @@ impl<F: Function> State<F> {
         self.set_sound(position as u32);
         let hot = std::mem::take(&mut self.hot[position]);
         let is_released = hot.flags.load(Relaxed) & RELEASED != 0;
-        let owns_any = self.records[position].as_ref().is_some_and(Record::owns_any);
+        let record = self.records.get_mut(position).and_then(Option::take);
+        let owns_any = record.as_ref().is_some_and(|record| record.owns_any());
         if let Some(memo) = self.memo.as_mut().filter(|_| owns_any) {
             memo.remove(position as u32);
         }
-        if let (Some(record), Some(function), false) = (self.records[position].take(), &hot.function, is_released) {
+        if let (Some(record), Some(function), false) = (record, &hot.function, is_released) {
             record.release_all(function, node, &self.values);
         }
     }
@@ -246,7 +270,11 @@ impl<F: Function> State<F> {
     }
 
     pub fn record_of(&self, node: u32) -> &Record {
-        self.records[node as usize].as_ref().expect("only nodes that exist are asked for")
+        self.records.get(node as usize).and_then(Option::as_deref).unwrap_or(&PLAIN_RECORD)
+    }
+
+    pub fn class(&self, node: u32) -> Class {
+        self.classes[node as usize]
     }
 
     /// Whether the graph releases the values of an output.
@@ -275,13 +303,12 @@ impl<F: Function> State<F> {
         self.hot[node as usize].runs.load(Relaxed)
     }
 
-    /// Takes over the duration of a run in nanoseconds.
-    #[cold]
-    fn learn(&self, node: u32, watch: Stopwatch) -> f32 {
-        let new = (watch.passed().as_secs_f64() * 1e9).clamp(1.0, f64::from(u32::MAX));
+    /// Takes over the duration of a run. Returns it in nanoseconds.
+    pub fn learn(&self, node: u32, passed: Duration) -> f32 {
+        let new = u32::try_from(passed.as_nanos()).unwrap_or(u32::MAX).max(1);
         let mean = match self.duration_ns(node) {
-            0 => new as u32,
-            old => old - old / 4 + new as u32 / 4,
+            0 => new,
+            old => old - old / 4 + new / 4,
         };
         self.durations_ns[node as usize].store(mean.max(1), Relaxed);
         new as f32
@@ -362,7 +389,7 @@ impl<F: Function> State<F> {
         let verdict = function.evaluate(&mut call);
         let held = call.held;
         let is_run = !matches!(verdict, Verdict::Need(_));
-        let nanoseconds = watch.filter(|_| is_run).map(|watch| self.learn(position, watch));
+        let nanoseconds = watch.filter(|_| is_run).map(|watch| self.learn(position, watch.passed()));
         match verdict {
             Verdict::Done => {}
             verdict => return self.end_without_values(run, verdict, &mut scratch.failure, &mut on_change),
@@ -514,13 +541,14 @@ impl<F: Function> State<F> {
 
     /// Bytes held, without what values refer to.
     pub fn memory_used(&self) -> usize {
-        let names: usize = self.records.iter().flatten().map(Record::memory_used).sum();
+        let records: usize = self.records.iter().flatten().map(|record| record.memory_used()).sum();
         self.hot.capacity() * size_of::<Hot<F>>()
-            + self.records.capacity() * size_of::<Option<Record>>()
-            + (self.changed_at.capacity() + self.report.capacity() + self.durations_ns.capacity()) * 4
+            + self.classes.capacity()
+            + self.records.capacity() * size_of::<Option<Box<Record>>>()
+            + (self.changed_at.capacity() + self.durations_ns.capacity()) * 4
             + self.values.memory_used()
             + self.memo.as_ref().map_or(0, Memo::memory_used)
-            + names
+            + records
     }
 }
 
@@ -537,6 +565,7 @@ impl<F> Hot<F> {
         self.runs.load(Relaxed).is_multiple_of(TIMED_RUNS)
     }
 
+    /// Counts a run.
     #[inline]
     pub fn count(&self, evaluation: u32) {
         self.ran_at.store(evaluation, Relaxed);
@@ -572,7 +601,7 @@ impl Record {
     }
 
     fn memory_used(&self) -> usize {
-        self.outputs.capacity() * size_of::<Output>() + self.name.capacity() + self.kind.capacity()
+        size_of::<Self>() + self.outputs.capacity() * size_of::<Output>() + self.name.capacity() + self.kind.capacity()
     }
 }
 

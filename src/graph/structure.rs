@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::base::{Result, try_push, try_to_vec};
+use crate::base::{Result, try_to_vec};
 
 /// No cell or node.
 pub const NONE: u32 = u32::MAX;
@@ -135,60 +135,74 @@ impl Structure {
         })
     }
 
-    /// Adds a node at a position. `kinds` are those of its inputs.
-    pub fn add(&mut self, position: usize, outputs: usize, kinds: impl ExactSizeIterator<Item = u8>) -> Result<Node> {
-        let inputs = kinds.len();
-        while self.nodes.len() <= position {
-            try_push(&mut self.nodes, Node::default())?;
-        }
-        for (free, count) in [(&mut self.free_outputs, outputs), (&mut self.free_inputs, inputs)] {
-            while free.len() <= count {
-                try_push(free, NONE)?;
-            }
-        }
+    /// Makes room for one more node with these numbers of pins.
+    pub fn grow(&mut self, outputs: usize, inputs: usize) -> Result<()> {
+        self.nodes.try_reserve(1)?;
         self.outputs.try_reserve(outputs)?;
         self.inputs.try_reserve(inputs)?;
         self.kinds.try_reserve(inputs)?;
+        self.reserve_free(outputs, inputs)
+    }
+
+    /// Makes room for nodes, outputs and inputs below these numbers.
+    pub fn reserve(&mut self, nodes: usize, outputs: usize, inputs: usize) -> Result<()> {
+        try_reserve_to(&mut self.nodes, nodes)?;
+        try_reserve_to(&mut self.outputs, outputs)?;
+        try_reserve_to(&mut self.inputs, inputs)?;
+        try_reserve_to(&mut self.kinds, inputs)
+    }
+
+    /// Makes room for the lists of free pins of nodes with these numbers of pins.
+    pub fn reserve_free(&mut self, outputs: usize, inputs: usize) -> Result<()> {
+        for (free, count) in [(&mut self.free_outputs, outputs), (&mut self.free_inputs, inputs)] {
+            if free.len() <= count {
+                free.try_reserve(count + 1 - free.len())?;
+                free.resize(count + 1, NONE);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a node at a position for which there is room, as there is for its pins.
+    pub fn add(&mut self, position: usize, outputs: usize, inputs: usize) -> Node {
         let node = Node {
-            first_output: self.take_outputs(outputs),
-            first_input: self.take_inputs(inputs),
+            first_output: self.take_outputs(position as u32, outputs),
+            first_input: self.take_inputs(position as u32, inputs),
             output_count: outputs as u32,
             input_count: inputs as u32,
             lazy: 0,
             is_sink: false,
         };
-        for output in node.outputs() {
-            self.outputs[output as usize].owner = position as u32;
-        }
-        self.nodes[position] = node;
-        for (input, kind) in node.inputs().zip(kinds) {
-            self.inputs[input as usize].owner = position as u32;
-            self.set_kind(input, kind);
-        }
-        Ok(self.nodes[position])
+        put(&mut self.nodes, position, node);
+        node
     }
 
-    fn take_outputs(&mut self, count: usize) -> u32 {
-        let first = std::mem::replace(&mut self.free_outputs[count], NONE);
-        if first == NONE || count == 0 {
-            self.outputs.resize(self.outputs.len() + count, NO_OUTPUT);
-            return (self.outputs.len() - count) as u32;
+    fn take_outputs(&mut self, owner: u32, count: usize) -> u32 {
+        let pin = OutputPin { owner, ..NO_OUTPUT };
+        let free = self.free_outputs[count];
+        if free == NONE || count == 0 {
+            let first = self.outputs.len();
+            self.outputs.resize(first + count, pin);
+            return first as u32;
         }
-        self.free_outputs[count] = self.outputs[first as usize].first_reader;
-        self.outputs[first as usize..][..count].fill(NO_OUTPUT);
-        first
+        self.free_outputs[count] = self.outputs[free as usize].first_reader;
+        self.outputs[free as usize..][..count].fill(pin);
+        free
     }
 
-    fn take_inputs(&mut self, count: usize) -> u32 {
-        let first = std::mem::replace(&mut self.free_inputs[count], NONE);
-        if first == NONE || count == 0 {
-            self.inputs.resize(self.inputs.len() + count, NO_INPUT);
-            self.kinds.resize(self.inputs.len(), 0);
-            return (self.inputs.len() - count) as u32;
+    fn take_inputs(&mut self, owner: u32, count: usize) -> u32 {
+        let pin = InputPin { owner, ..NO_INPUT };
+        let free = self.free_inputs[count];
+        if free == NONE || count == 0 {
+            let first = self.inputs.len();
+            self.inputs.resize(first + count, pin);
+            self.kinds.resize(first + count, 0);
+            return first as u32;
         }
-        self.free_inputs[count] = self.inputs[first as usize].next;
-        self.inputs[first as usize..][..count].fill(NO_INPUT);
-        first
+        self.free_inputs[count] = self.inputs[free as usize].next;
+        self.inputs[free as usize..][..count].fill(pin);
+        self.kinds[free as usize..][..count].fill(0);
+        free
     }
 
     /// Removes a node whose links are all removed.
@@ -278,5 +292,19 @@ impl Structure {
             + self.outputs.capacity() * size_of::<OutputPin>()
             + self.inputs.capacity() * (size_of::<InputPin>() + 1)
             + (self.free_outputs.capacity() + self.free_inputs.capacity()) * size_of::<u32>()
+    }
+}
+
+/// Makes room for items below this number.
+pub fn try_reserve_to<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
+    Ok(list.try_reserve_exact(count.saturating_sub(list.len()))?)
+}
+
+/// Puts an item in the place of another, or behind the last one, for which there is room.
+#[inline]
+pub fn put<T>(list: &mut Vec<T>, at: usize, item: T) {
+    match list.get_mut(at) {
+        Some(place) => *place = item,
+        None => list.push(item),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::structure::OWN;
-use crate::base::{Result, try_push};
+use super::structure::{OWN, put, try_reserve_to};
+use crate::base::Result;
 
 pub use crate::base::Value;
 
@@ -31,10 +31,14 @@ pub(super) struct Values {
     own: Vec<Slot>,
 }
 
-#[derive(Default)]
+#[repr(transparent)]
 pub(super) struct Slot([AtomicU64; 2]);
 
 impl Slot {
+    fn new(value: Value) -> Self {
+        Self(value.0.map(AtomicU64::new))
+    }
+
     #[inline]
     pub fn get(&self) -> Value {
         Value([self.0[0].load(Ordering::Relaxed), self.0[1].load(Ordering::Relaxed)])
@@ -49,13 +53,21 @@ impl Slot {
 
 impl Values {
     /// Makes room for outputs and inputs below these numbers.
-    pub fn grow(&mut self, outputs: usize, inputs: usize) -> Result<()> {
-        for (list, count) in [(&mut self.outputs, outputs), (&mut self.own, inputs)] {
-            while list.len() < count {
-                try_push(list, Slot::default())?;
-            }
-        }
-        Ok(())
+    pub fn reserve(&mut self, outputs: usize, inputs: usize) -> Result<()> {
+        try_reserve_to(&mut self.outputs, outputs)?;
+        try_reserve_to(&mut self.own, inputs)
+    }
+
+    /// Puts the value of an output that is added, for which there is room.
+    #[inline]
+    pub fn add_output(&mut self, output: u32, value: Value) {
+        put(&mut self.outputs, output as usize, Slot::new(value));
+    }
+
+    /// Puts the own value of an input that is added, for which there is room.
+    #[inline]
+    pub fn add_own(&mut self, input: u32, value: Value) {
+        put(&mut self.own, input as usize, Slot::new(value));
     }
 
     /// The value that an input reads: see [`Structure::read_by`](super::structure::Structure::read_by).

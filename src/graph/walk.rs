@@ -21,6 +21,10 @@ impl<F: Function> Work<'_, F> {
                     Rest::Done => return true,
                     Rest::Stopped => return false,
                     Rest::General(at) => position = at,
+                    Rest::Failed(at) => {
+                        next = at + 1;
+                        continue;
+                    }
                 }
             }
             if !self.step(plan, bits, position) {
@@ -63,7 +67,7 @@ impl<F: Function> Work<'_, F> {
 
     /// Runs what waits, in the order of the list. Whether nothing waits any more.
     pub fn walk_list(&mut self, plan: &Plan, bits: &mut Bits) -> bool {
-        for &position in plan.list() {
+        for position in plan.list() {
             if bits.has(position) {
                 if !self.step(plan, bits, position) {
                     return false;

@@ -58,6 +58,9 @@ impl<'a> Str<'a> {
     /// The text, after a check.
     #[inline(never)]
     pub fn text(self) -> Result<&'a str> {
+        if self.text.len == 0 {
+            return Ok("");
+        }
         let what = self.what;
         std::str::from_utf8(self.bytes()?)
             .map_err(|why| error!(InvalidArgument, "{what} is not UTF-8: byte {} is invalid", why.valid_up_to()))

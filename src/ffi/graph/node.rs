@@ -1,7 +1,7 @@
 //! Parameters of nodes, and the argument of a running node.
 
 use std::ffi::{c_char, c_void};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 use hobgoblin_macros::{element, open_enum, versioned};
 
@@ -9,7 +9,7 @@ use crate::base::{Result, error, try_filled};
 use crate::ffi::base::array::Array;
 use crate::ffi::base::text::hob_str;
 use crate::ffi::base::value::hob_value;
-use crate::graph::{Class, Cutoff, Input, MAX_PINS, Output};
+use crate::graph::{Class, Cutoff, Input, MAX_PINS, Output, Value};
 
 // == Experimental: Nodes ==
 
@@ -228,7 +228,7 @@ impl hob_node_desc {
             Ok(Input { lazy, hold, default: pin.value.into() })
         };
         // SAFETY: by this function's contract.
-        unsafe { pins(self.inputs, self.input_stride, self.input_count, "inputs", convert) }
+        unsafe { pins(self.inputs, self.input_stride, self.input_count, "inputs", &USUAL_INPUTS, convert) }
     }
 
     /// # Safety
@@ -244,7 +244,7 @@ impl hob_node_desc {
             Ok(Output { cutoff, is_owned, initial: pin.value.into() })
         };
         // SAFETY: by this function's contract.
-        unsafe { pins(self.outputs, self.output_stride, self.output_count, "outputs", convert) }
+        unsafe { pins(self.outputs, self.output_stride, self.output_count, "outputs", &USUAL_OUTPUTS, convert) }
     }
 
     fn cutoff(&self, at: usize, pin: &hob_node_output) -> Result<Cutoff> {
@@ -279,31 +279,56 @@ fn check_flags(what: &str, at: usize, flags: u32, known: u32) -> Result<()> {
 const FEW: usize = 4;
 
 /// The pins of a node that is added. A few of them take no memory, which would be an eighth of the time of the call.
-pub struct Pins<T> {
-    few: [T; FEW],
-    many: Vec<T>,
-    count: usize,
+pub enum Pins<T: 'static> {
+    Usual(&'static [T]),
+    Few([T; FEW], usize),
+    Many(Vec<T>),
 }
 
 impl<T> Deref for Pins<T> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
-        if self.count <= FEW { &self.few[..self.count] } else { &self.many }
+        match self {
+            Self::Usual(pins) => pins,
+            Self::Few(pins, count) => &pins[..*count],
+            Self::Many(pins) => pins,
+        }
     }
 }
 
-impl<T> DerefMut for Pins<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        if self.count <= FEW { &mut self.few[..self.count] } else { &mut self.many }
-    }
-}
+const USUAL_INPUT: Input = Input { lazy: false, hold: false, default: Value([0, 0]) };
+const USUAL_OUTPUT: Output = Output { cutoff: Cutoff::Bytes, is_owned: false, initial: Value([0, 0]) };
+static USUAL_INPUTS: [Input; FEW] = [USUAL_INPUT; FEW];
+static USUAL_OUTPUTS: [Output; FEW] = [USUAL_OUTPUT; FEW];
 
-/// Converts a caller's pins. Without an array all have their defaults.
+/// Converts a caller's pins. Without an array all have their defaults: `usual`.
 ///
 /// # Safety
 /// `start` is NULL, or an array of that stride and count.
+#[inline]
 unsafe fn pins<T: crate::ffi::base::array::Element, R: Copy + Default>(
+    start: *const T,
+    stride: usize,
+    count: usize,
+    what: &str,
+    usual: &'static [R],
+    convert: impl Fn(usize, T) -> Result<R>,
+) -> Result<Pins<R>> {
+    if start.is_null()
+        && let Some(usual) = usual.get(..count)
+    {
+        return Ok(Pins::Usual(usual));
+    }
+    // SAFETY: by this function's contract.
+    unsafe { pins_of_array(start, stride, count, what, convert) }
+}
+
+/// # Safety
+/// As [`pins`].
+#[inline(never)]
+unsafe fn pins_of_array<T: crate::ffi::base::array::Element, R: Copy + Default>(
     start: *const T,
     stride: usize,
     count: usize,
@@ -313,17 +338,17 @@ unsafe fn pins<T: crate::ffi::base::array::Element, R: Copy + Default>(
     if count > MAX_PINS {
         return Err(error!(LimitExceeded, "{what}: {count} pins are too many: a node has at most {MAX_PINS}"));
     }
-    let mut pins = Pins { few: [R::default(); FEW], many: Vec::new(), count };
+    let (mut few, mut many) = ([R::default(); FEW], Vec::new());
     if count > FEW {
-        pins.many = try_filled(R::default(), count)?;
+        many = try_filled(R::default(), count)?;
     }
-    if start.is_null() {
-        return Ok(pins);
+    let pins = few.get_mut(..count).unwrap_or(&mut many);
+    if !start.is_null() {
+        // SAFETY: by this function's contract.
+        let array = unsafe { Array::new(start, stride, count, what) }?;
+        for (at, (to, pin)) in pins.iter_mut().zip(array.iter()).enumerate() {
+            *to = convert(at, pin)?;
+        }
     }
-    // SAFETY: by this function's contract.
-    let array = unsafe { Array::new(start, stride, count, what) }?;
-    for (at, (to, pin)) in pins.iter_mut().zip(array.iter()).enumerate() {
-        *to = convert(at, pin)?;
-    }
-    Ok(pins)
+    Ok(if count > FEW { Pins::Many(many) } else { Pins::Few(few, count) })
 }

@@ -576,7 +576,7 @@ impl Pair {
             let readers = self.model.nodes.values().flat_map(|node| &node.pins);
             let is_held =
                 |pin: &Pin| pin.hold && pin.link.is_some_and(|link| self.model.nodes[&link.source].id == node.id);
-            let class = self.graph.state.record_of(node.id.index1 - 1).class;
+            let class = self.graph.state.class(node.id.index1 - 1);
             node.is_sink
                 || node.is_broken
                 || !matches!(class, Class::Pure | Class::Constant)
