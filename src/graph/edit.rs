@@ -2,13 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::node::{Class, Function, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output};
+use super::node::{Class, Function, Input, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output};
 use super::rebuild::Edit;
 use super::state::RELEASED;
-use super::structure::{FEEDBACK, HOLD, LAZY, NONE};
+use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node};
 use super::value::{Cutoff, Value};
 use super::{Feedback, Graph, Room, no_pin, nth};
 use crate::base::{Error, Id, Result, Text, error};
+
+/// The lazy inputs among these (bit i: input i).
+fn lazy_mask(inputs: &[Input]) -> u64 {
+    inputs.iter().take(MAX_LAZY_INPUT).enumerate().map(|(at, input)| u64::from(input.lazy) << at).sum()
+}
 
 /// The first room for nodes, and for their pins.
 const LEAST_ROOM: usize = 16;
@@ -27,7 +32,8 @@ impl<F: Function> Graph<F> {
         let position = self.nodes.next_position();
         self.reserve(position, outputs, inputs)?;
         let record = self.state.record(position, options)?;
-        let lazy = options.inputs.iter().enumerate().filter(|(_, input)| input.lazy).map(|(at, _)| 1u64 << at).sum();
+        let has_kinds = options.inputs.iter().any(|pin| pin.lazy || pin.hold);
+        let lazy = if has_kinds { lazy_mask(options.inputs) } else { 0 };
         self.marks.add(position, lazy)?;
         if is_sink {
             self.sinks.try_reserve(1)?;
@@ -37,14 +43,12 @@ impl<F: Function> Graph<F> {
         }
         // From here on nothing fails.
         self.order.add(position);
-        let node = self.structure.add(position, outputs, inputs);
+        let mut node = self.structure.add(position, outputs, inputs);
         self.log(Edit::Add { position: position as u32, outputs: node.output_count, inputs: node.input_count });
-        for (input, pin) in node.inputs().zip(options.inputs).filter(|(_, pin)| pin.lazy || pin.hold) {
-            let kind = (u8::from(pin.lazy) * LAZY) | (u8::from(pin.hold) * HOLD);
-            self.structure.set_kind(input, kind);
-            self.log(Edit::Kind { input, kind });
+        if has_kinds {
+            self.set_kinds(&node, options.inputs);
+            node.lazy = lazy;
         }
-        let node = *self.structure.node(position as u32);
         self.state.add(position, record, function, &node, options);
         if is_sink {
             self.structure.set_sink(position as u32, true);
@@ -56,6 +60,15 @@ impl<F: Function> Graph<F> {
         }
         self.marks.touch(&self.state, position as u32);
         Ok(self.nodes.insert(()))
+    }
+
+    #[inline(never)]
+    fn set_kinds(&mut self, node: &Node, inputs: &[Input]) {
+        for (input, pin) in node.inputs().zip(inputs).filter(|(_, pin)| pin.lazy || pin.hold) {
+            let kind = (u8::from(pin.lazy) * LAZY) | (u8::from(pin.hold) * HOLD);
+            self.structure.set_kind(input, kind);
+            self.log(Edit::Kind { input, kind });
+        }
     }
 
     fn check(&self, options: &NodeOptions<'_>, has_function: bool) -> Result<()> {

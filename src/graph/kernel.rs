@@ -104,8 +104,11 @@ impl<'a, F> Loop<'a, F> {
         // SAFETY: entries of the step or of `reads`, by invariant 2, as many as there are inputs; by invariant 4 there is
         // room for them.
         unsafe {
-            match step.inputs() {
-                1 => return std::slice::from_ref(self.value(first)),
+            let count = step.inputs();
+            if count == 1 {
+                return std::slice::from_ref(self.value(first));
+            }
+            match count {
                 2 => (room[0], room[1]) = (*self.value(first), *self.value(second)),
                 0 => {}
                 _ => {
@@ -114,7 +117,7 @@ impl<'a, F> Loop<'a, F> {
                     }
                 }
             }
-            room.get_unchecked(..step.inputs())
+            room.get_unchecked(..count)
         }
     }
 }
@@ -132,7 +135,7 @@ impl<F: Function> Work<'_, F> {
         // Not that of the scratch: its place is known.
         let mut failure = Failure::EMPTY;
         let mut room = [Value::default(); SIMPLE_INPUTS];
-        let mut lap = Lap::default();
+        let mut lap = Lap { state: self.state, watch: None, next: 0 };
         let rest = loop {
             // SAFETY: `position` is below `end`, and that is at most the number of steps.
             let step = unsafe { lanes.steps.get_unchecked(position as usize) };
@@ -154,8 +157,11 @@ impl<F: Function> Work<'_, F> {
             };
             // SAFETY: by invariant 5.
             let mut new = [unsafe { *old.alone() }];
-            let ready = Ready { function, inputs, outputs: &mut new, failure: &mut failure };
-            let verdict = if hot.is_timed() { lap.run(self.state, step, left, ready) } else { ready.run() };
+            let verdict = if hot.is_timed() {
+                lap.run(step, left, function, inputs, &mut new, &mut failure)
+            } else {
+                call(function, inputs, &mut new, &mut failure)
+            };
             if verdict != Verdict::Done {
                 *self.scratch.failure() = failure;
                 self.fail(plan, bits, step, verdict);
@@ -214,42 +220,40 @@ impl<F: Function> Work<'_, F> {
     }
 }
 
-/// A simple node, ready to run.
-struct Ready<'a, F> {
-    function: &'a F,
-    inputs: &'a [Value],
-    outputs: &'a mut [Value; 1],
-    failure: &'a mut Failure,
-}
-
-impl<F: Function> Ready<'_, F> {
-    #[inline(always)]
-    fn run(self) -> Verdict {
-        let Self { function, inputs, outputs, failure } = self;
-        function.evaluate(&mut Call { inputs, available: 0, outputs, failure, held: Held::default() })
-    }
+/// Runs a simple node.
+#[inline(always)]
+fn call<F: Function>(function: &F, inputs: &[Value], outputs: &mut [Value; 1], failure: &mut Failure) -> Verdict {
+    function.evaluate(&mut Call { inputs, available: 0, outputs, failure, held: Held::default() })
 }
 
 /// Times runs that follow each other. The end of one is the beginning of the next, so that each takes one look at the
 /// clock.
-#[derive(Default)]
-struct Lap {
+struct Lap<'a, F> {
+    state: &'a State<F>,
     watch: Option<Stopwatch>,
     /// The run that may go on with the watch.
     next: u64,
 }
 
-impl Lap {
+impl<F: Function> Lap<'_, F> {
     /// Times a run. `left` counts down with each run.
     #[cold]
     #[inline(never)]
-    fn run<F: Function>(&mut self, state: &State<F>, step: &Step, left: u64, ready: Ready<'_, F>) -> Verdict {
+    fn run(
+        &mut self,
+        step: &Step,
+        left: u64,
+        function: &F,
+        inputs: &[Value],
+        outputs: &mut [Value; 1],
+        failure: &mut Failure,
+    ) -> Verdict {
         let watch = self.watch.take().filter(|_| self.next == left);
         let mut watch = watch.unwrap_or_else(Stopwatch::begin);
-        let verdict = ready.run();
+        let verdict = call(function, inputs, outputs, failure);
         let passed = watch.lap();
         if !matches!(verdict, Verdict::Need(_)) {
-            state.learn(step.node, passed);
+            self.state.learn(step.node, passed);
         }
         if step.range_of_readers().len() <= MOST_READERS_IN_TIME {
             (self.watch, self.next) = (Some(watch), left.wrapping_sub(1));

@@ -206,19 +206,16 @@ impl<F: Function> State<F> {
         node: &Node,
         options: &NodeOptions<'_>,
     ) {
-        for (at, pin) in node.outputs().zip(options.outputs) {
-            self.values.add_output(at, pin.initial);
-            put(&mut self.changed_at, at as usize, AtomicU32::new(0));
+        let initial = options.outputs.iter().map(|pin| pin.initial);
+        self.values.add_outputs(node.first_output, initial.clone());
+        for output in node.outputs() {
+            put(&mut self.changed_at, output as usize, AtomicU32::new(0));
         }
         if options.class == Class::Input {
             // An input's own values are those that the host sets.
-            for (at, pin) in node.inputs().zip(options.outputs) {
-                self.values.add_own(at, pin.initial);
-            }
+            self.values.add_own(node.first_input, initial);
         } else {
-            for (at, pin) in node.inputs().zip(options.inputs) {
-                self.values.add_own(at, pin.default);
-            }
+            self.values.add_own(node.first_input, options.inputs.iter().map(|pin| pin.default));
         }
         let is_plain = record.as_ref().is_none_or(|record| record.outputs.is_empty());
         let is_simple = is_plain && function.is_some() && node.lazy == 0 && is_small(node);

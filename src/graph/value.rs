@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::structure::{OWN, put, try_reserve_to};
+use super::structure::{OWN, try_reserve_to};
 use crate::base::Result;
 
 pub use crate::base::Value;
@@ -58,16 +58,16 @@ impl Values {
         try_reserve_to(&mut self.own, inputs)
     }
 
-    /// Puts the value of an output that is added, for which there is room.
+    /// Puts the values of outputs that are added, for which there is room.
     #[inline]
-    pub fn add_output(&mut self, output: u32, value: Value) {
-        put(&mut self.outputs, output as usize, Slot::new(value));
+    pub fn add_outputs(&mut self, first: u32, values: impl Iterator<Item = Value>) {
+        add(&mut self.outputs, first, values);
     }
 
-    /// Puts the own value of an input that is added, for which there is room.
+    /// Puts the own values of inputs that are added, for which there is room.
     #[inline]
-    pub fn add_own(&mut self, input: u32, value: Value) {
-        put(&mut self.own, input as usize, Slot::new(value));
+    pub fn add_own(&mut self, first: u32, values: impl Iterator<Item = Value>) {
+        add(&mut self.own, first, values);
     }
 
     /// The value that an input reads: see [`Structure::read_by`](super::structure::Structure::read_by).
@@ -101,6 +101,16 @@ impl Values {
 
     pub fn memory_used(&self) -> usize {
         (self.outputs.capacity() + self.own.capacity()) * size_of::<Slot>()
+    }
+}
+
+#[inline]
+fn add(list: &mut Vec<Slot>, first: u32, values: impl Iterator<Item = Value>) {
+    let first = first as usize;
+    if first >= list.len() {
+        list.extend(values.map(Slot::new));
+    } else {
+        list[first..].iter_mut().zip(values).for_each(|(slot, value)| *slot = Slot::new(value));
     }
 }
 

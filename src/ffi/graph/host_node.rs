@@ -94,6 +94,8 @@ struct Rare {
     owner: Shared<UserData>,
 }
 
+const MEMORY_OF_RARE: usize = size_of::<Rare>() + size_of::<UserData>();
+
 // SAFETY: the header says on which threads the callbacks run; the host makes `user_data` fit for them.
 unsafe impl Send for HostNode {}
 // SAFETY: as above.
@@ -115,7 +117,7 @@ impl HostNode {
             owner = Some(shared);
         }
         let node = Self { evaluate, user_data: desc.user_data, calls: calls.clone(), rare };
-        node.calls.memory.fetch_add(node.memory_used(), Relaxed);
+        node.count_memory();
         Ok((node, owner))
     }
 
@@ -127,18 +129,22 @@ impl HostNode {
         };
         let rare = self.rare.as_deref().map(copy).transpose()?;
         let node = Self { evaluate: self.evaluate, user_data: self.user_data, calls: calls.clone(), rare };
-        node.calls.memory.fetch_add(node.memory_used(), Relaxed);
+        node.count_memory();
         Ok(node)
     }
 
-    fn memory_used(&self) -> usize {
-        if self.rare.is_some() { size_of::<Rare>() + size_of::<UserData>() } else { 0 }
+    fn count_memory(&self) {
+        if self.rare.is_some() {
+            self.calls.memory.fetch_add(MEMORY_OF_RARE, Relaxed);
+        }
     }
 }
 
 impl Drop for HostNode {
     fn drop(&mut self) {
-        self.calls.memory.fetch_sub(self.memory_used(), Relaxed);
+        if self.rare.is_some() {
+            self.calls.memory.fetch_sub(MEMORY_OF_RARE, Relaxed);
+        }
     }
 }
 
