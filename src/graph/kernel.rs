@@ -9,22 +9,14 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Function;
-use super::marks::Bits;
+use super::marks::{Bits, Marks, Pending};
 use super::node::{Call, Failure, Held, Verdict};
 use super::plan::{BY_INPUT, Plan, Step};
 use super::pull::Work;
-use super::state::{HAS_VALUE, Hot, PLAIN, SIMPLE, STALE, State};
-use super::structure::{Node, OWN};
+use super::state::{HAS_VALUE, Hot, INPUT, PLAIN, SIMPLE, STALE, State};
+use super::structure::{OWN, Structure};
 use super::value::{Slot, Value};
 use crate::executor::Stopwatch;
-
-/// Most inputs of a simple node.
-const SIMPLE_INPUTS: usize = 4;
-
-/// Whether the number of its pins lets a node be simple.
-pub fn is_small(node: &Node) -> bool {
-    node.output_count == 1 && node.input_count as usize <= SIMPLE_INPUTS
-}
 
 /// Why the loop has ended.
 pub enum Rest {
@@ -48,7 +40,7 @@ const MOST_READERS_IN_TIME: usize = 16;
 /// 2. The ranges of a step are within `reads` and `readers`.
 /// 3. Nodes of steps are below the length of `hot`, outputs of steps and reads without [`OWN`] below those of `outputs` and
 ///    `changed_at`.
-/// 4. A node with the flag [`SIMPLE`] has a function, one output and at most [`SIMPLE_INPUTS`] inputs.
+/// 4. A node with the flag [`SIMPLE`] has a function and one output.
 /// 5. This thread alone reads and writes `outputs` and `own`.
 struct Loop<'a, F> {
     steps: &'a [Step],
@@ -75,14 +67,21 @@ impl<'a, F> Loop<'a, F> {
     /// `read` is an entry of `reads`, or of those of a step. Nothing writes it while the reference is used.
     #[inline(always)]
     unsafe fn value(&self, read: u32) -> &'a Value {
-        let slot = if read & OWN != 0 {
-            self.own_slot(read & !OWN)
-        } else {
-            // SAFETY: by invariant 3.
-            unsafe { self.outputs.get_unchecked(read as usize) }
-        };
         // SAFETY: by invariant 5, and this function's contract.
-        unsafe { slot.alone() }
+        unsafe { self.slot(read).alone() }
+    }
+
+    /// The place of the value that an input reads.
+    ///
+    /// # Safety
+    /// `read` is an entry of `reads`, or of those of a step.
+    #[inline(always)]
+    unsafe fn slot(&self, read: u32) -> &'a Slot {
+        if read & OWN != 0 {
+            return self.own_slot(read & !OWN);
+        }
+        // SAFETY: by invariant 3.
+        unsafe { self.outputs.get_unchecked(read as usize) }
     }
 
     #[cold]
@@ -94,26 +93,31 @@ impl<'a, F> Loop<'a, F> {
     /// The values of the inputs of a simple step.
     ///
     /// # Safety
-    /// Nothing writes them while the slice is used.
+    /// Nothing writes them while the slice is used. `room` has [`Bounds::inputs`](super::plan::Bounds) values.
     #[inline(always)]
-    unsafe fn inputs<'b>(&self, step: &Step, room: &'b mut [Value; SIMPLE_INPUTS]) -> &'b [Value]
+    unsafe fn inputs<'b>(&self, step: &Step, room: &'b mut [Value]) -> &'b [Value]
     where
         'a: 'b,
     {
         let [first, second] = *step.few_reads();
-        // SAFETY: entries of the step or of `reads`, by invariant 2, as many as there are inputs; by invariant 4 there is
-        // room for them.
+        // Values are copied by words: one that was just written as 8 bytes and is read as 16 waits for the processor's
+        // store buffer.
+        // SAFETY: entries of the step or of `reads`, by invariant 2, as many as there are inputs; there is room for
+        // them by this function's contract.
         unsafe {
             let count = step.inputs();
             if count == 1 {
                 return std::slice::from_ref(self.value(first));
             }
             match count {
-                2 => (room[0], room[1]) = (*self.value(first), *self.value(second)),
+                2 => {
+                    *room.get_unchecked_mut(0) = self.slot(first).get();
+                    *room.get_unchecked_mut(1) = self.slot(second).get();
+                }
                 0 => {}
                 _ => {
                     for (at, &read) in self.reads.get_unchecked(step.range_of_reads()).iter().enumerate() {
-                        *room.get_unchecked_mut(at) = *self.value(read);
+                        *room.get_unchecked_mut(at) = self.slot(read).get();
                     }
                 }
             }
@@ -134,7 +138,8 @@ impl<F: Function> Work<'_, F> {
         let mut left = allowed;
         // Not that of the scratch: its place is known.
         let mut failure = Failure::EMPTY;
-        let mut room = [Value::default(); SIMPLE_INPUTS];
+        let (structure, state, marks, room) = (self.structure, self.state, &mut *self.marks, self.scratch.inputs());
+        assert!(plan.bounds().inputs <= room.len(), "the scratch has room for all inputs");
         let mut lap = Lap { state: self.state, watch: None, next: 0 };
         let rest = loop {
             // SAFETY: `position` is below `end`, and that is at most the number of steps.
@@ -142,42 +147,53 @@ impl<F: Function> Work<'_, F> {
             // SAFETY: by invariant 3.
             let hot = unsafe { lanes.hot.get_unchecked(step.node as usize) };
             let flags = hot.flags.load(Relaxed);
-            if flags & !(STALE | HAS_VALUE) != SIMPLE | PLAIN {
+            if flags & !(STALE | HAS_VALUE) != SIMPLE | PLAIN && flags & !(STALE | HAS_VALUE) != INPUT | PLAIN {
                 break Rest::General(position);
             }
             if cancel.load(Relaxed) || left == 0 {
                 break Rest::Stopped;
             }
             left -= 1;
-            // SAFETY: by invariants 4, 5 and 3. No node writes another one's output, and there is no cycle.
-            let (function, inputs, old) = unsafe {
-                let function = hot.function.as_ref().unwrap_unchecked();
-                let old = lanes.outputs.get_unchecked(step.output() as usize);
-                (function, lanes.inputs(step, &mut room), old)
-            };
-            // SAFETY: by invariant 5.
-            let mut new = [unsafe { *old.alone() }];
-            let verdict = if hot.is_timed() {
-                lap.run(step, left, function, inputs, &mut new, &mut failure)
+            // SAFETY: by invariant 3.
+            let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };
+            let is_changed = if flags & SIMPLE != 0 {
+                // SAFETY: by invariants 4 and 5. No node writes another one's output, and there is no cycle.
+                let (function, inputs) =
+                    unsafe { (hot.function.as_ref().unwrap_unchecked(), lanes.inputs(step, room)) };
+                // SAFETY: by invariant 5.
+                let mut new = [unsafe { *slot.alone() }];
+                if hot.is_timed() {
+                    let verdict = lap.run(step, left, function, inputs, &mut new, &mut failure);
+                    if verdict != Verdict::Done {
+                        self.fail(plan, bits, step, verdict, failure);
+                        break Rest::Failed(position);
+                    }
+                } else {
+                    let verdict = call(function, inputs, &mut new, &mut failure);
+                    if verdict != Verdict::Done {
+                        self.fail(plan, bits, step, verdict, failure);
+                        break Rest::Failed(position);
+                    }
+                }
+                hot.count(evaluation);
+                let mut is_changed = new[0] != slot.get();
+                // The same as before the call.
+                if hot.flags.load(Relaxed) != SIMPLE | PLAIN | HAS_VALUE {
+                    is_changed |= hot.settle();
+                }
+                if is_changed {
+                    slot.set(new[0]);
+                }
+                is_changed
             } else {
-                call(function, inputs, &mut new, &mut failure)
+                hot.count(evaluation);
+                // SAFETY: a node of class input has as many inputs as outputs: one. See invariant 5.
+                let new = unsafe { *lanes.value(step.few_reads()[0]) };
+                let is_changed = hot.settle() | (new != slot.get());
+                slot.set(new);
+                is_changed
             };
-            if verdict != Verdict::Done {
-                *self.scratch.failure() = failure;
-                self.fail(plan, bits, step, verdict);
-                break Rest::Failed(position);
-            }
-            hot.count(evaluation);
-            // SAFETY: by invariant 5.
-            let mut is_changed = new[0] != unsafe { *old.alone() };
-            // The same as before the call.
-            let flags = hot.flags.load(Relaxed);
-            if flags != SIMPLE | PLAIN | HAS_VALUE {
-                hot.flags.store(SIMPLE | PLAIN | HAS_VALUE, Relaxed);
-                is_changed |= flags & HAS_VALUE == 0;
-            }
             if is_changed {
-                old.set(new[0]);
                 // SAFETY: by invariants 3 and 2.
                 let readers = unsafe {
                     lanes.changed_at.get_unchecked(step.output() as usize).store(evaluation, Relaxed);
@@ -188,7 +204,7 @@ impl<F: Function> Work<'_, F> {
                         // SAFETY: by invariant 1, and `check_room`.
                         unsafe { bits.set_unchecked(reader) };
                     } else {
-                        self.change_input(plan, bits, reader & !BY_INPUT);
+                        change_input(structure, state, marks, Pending { plan, bits }, reader & !BY_INPUT);
                     }
                 }
             }
@@ -204,20 +220,39 @@ impl<F: Function> Work<'_, F> {
             };
             match next {
                 Some(next) if next < end => position = next,
-                _ => {
-                    bits.clear_through(position);
-                    break Rest::Done;
-                }
+                _ => break Rest::Done,
             }
         };
         match rest {
             Rest::General(_) | Rest::Stopped => bits.clear_before(position),
-            Rest::Failed(_) => bits.clear_through(position),
-            Rest::Done => {}
+            Rest::Failed(_) | Rest::Done => bits.clear_through(position),
         }
         self.summary.evaluated += allowed - left;
         rest
     }
+}
+
+impl<F> Hot<F> {
+    /// After a run of a simple node, or of one of class input. Whether it was its first.
+    #[inline(always)]
+    fn settle(&self) -> bool {
+        let flags = self.flags.load(Relaxed);
+        self.flags.store(flags & !STALE | HAS_VALUE, Relaxed);
+        flags & HAS_VALUE == 0
+    }
+}
+
+/// Makes the node of an input dirty, if it reads the input.
+#[cold]
+#[inline(never)]
+fn change_input<F: Function>(
+    structure: &Structure,
+    state: &State<F>,
+    marks: &mut Marks,
+    pending: Pending<'_>,
+    input: u32,
+) {
+    marks.change_input(structure, state, input, &mut Some(pending));
 }
 
 /// Runs a simple node.
@@ -317,16 +352,21 @@ impl Bits {
 
     /// Removes the positions of a word before one.
     fn clear_before(&mut self, position: u32) {
-        let word = (position / 64) as usize;
-        self.words[word] &= u64::MAX << (position % 64);
-        if self.words[word] == 0 {
-            self.forget_word(word);
-        }
+        self.keep(position, u64::MAX << (position % 64));
     }
 
     /// Removes the positions of a word up to one.
     fn clear_through(&mut self, position: u32) {
-        self.clear_before(position);
-        self.clear(position);
+        self.keep(position, (u64::MAX - 1) << (position % 64));
+    }
+
+    fn keep(&mut self, position: u32, mask: u64) {
+        let word = (position / 64) as usize;
+        if self.words[word] & !mask != 0 {
+            self.words[word] &= mask;
+            if self.words[word] == 0 {
+                self.forget_word(word);
+            }
+        }
     }
 }

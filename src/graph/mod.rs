@@ -283,7 +283,11 @@ impl<F: Function> Graph<F> {
         if !self.is_within_frame {
             self.start_frame();
         }
-        let mut summary = self.run(executor, evaluator, options.node_limit, None);
+        let mut summary = if self.is_up_to_date() {
+            Summary { is_complete: true, ..Summary::default() }
+        } else {
+            self.run(executor, evaluator, options.node_limit, None)
+        };
         self.state.note_restores(summary.restored);
         self.cancel.0.store(false, Relaxed);
         self.is_within_frame = !summary.is_complete;
@@ -328,6 +332,11 @@ impl<F: Function> Graph<F> {
             Evaluator::Auto => Evaluator::Bitset,
             wanted => wanted,
         }
+    }
+
+    /// Whether no node that a sink depends on is stale.
+    fn is_up_to_date(&self) -> bool {
+        self.is_settled && !self.must_scan && !self.marks.has_touched()
     }
 
     /// Gets the plan and the memory that an evaluator needs. Returns the evaluator that there is now.

@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use super::kernel::is_small;
 use super::rebuild::outdated;
 use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, Structure};
 use crate::base::{Result, try_collect, try_filled, try_push};
@@ -31,8 +30,6 @@ pub struct Step {
     output_count: u16,
     input_count: u16,
     pub is_lazy: bool,
-    /// One output and few inputs, none of them lazy.
-    pub is_simple: bool,
     /// Whether it is demanded whenever a sink is.
     pub is_strict: bool,
 }
@@ -48,7 +45,6 @@ impl Step {
             output_count: pins.output_count as u16,
             input_count: pins.input_count as u16,
             is_lazy: pins.lazy != 0,
-            is_simple: pins.lazy == 0 && is_small(pins),
             is_strict: false,
         }
     }
@@ -114,6 +110,8 @@ pub struct Bounds {
     pub nodes: usize,
     /// Of outputs, those that are read included.
     pub outputs: usize,
+    /// The most inputs of a node.
+    pub inputs: usize,
 }
 
 impl Plan {
@@ -297,7 +295,8 @@ impl Plan {
     /// Lists what each step reads, and what reads it.
     fn link(&mut self, structure: &Structure) -> Result<()> {
         self.readers.try_reserve_exact(structure.link_count())?;
-        self.bounds = Bounds { nodes: structure.positions(), outputs: structure.pin_counts().0 };
+        let inputs = self.steps.iter().map(Step::inputs).max().unwrap_or(0);
+        self.bounds = Bounds { nodes: structure.positions(), outputs: structure.pin_counts().0, inputs };
         for position in 0..self.steps.len() {
             let mut step = self.steps[position];
             let pins = structure.node(step.node);

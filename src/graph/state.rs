@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::failure::Reports;
-use super::kernel::is_small;
 use super::memo::Memo;
 use super::node::{Call, Class, Failure, Function, Held, NodeOptions, Output, Verdict};
 use super::structure::{NONE, Node, Structure, put, try_reserve_to};
@@ -29,8 +28,10 @@ pub const BROKEN: u32 = FAILED | POISONED;
 pub const HAS_VALUE: u32 = 16;
 /// All of its outputs are compared by their bytes and owned by the host.
 pub const PLAIN: u32 = 64;
-/// It has a function, one output, and few inputs, none of them lazy; and it is [`PLAIN`].
+/// It has a function, one output, and no lazy inputs; and it is [`PLAIN`].
 pub const SIMPLE: u32 = 2048;
+/// It is of [`Class::Input`], and has one output.
+pub const INPUT: u32 = 4096;
 /// It is in the list of changes since the last evaluation.
 pub const LISTED: u32 = 32;
 
@@ -84,13 +85,14 @@ impl Scratch {
         for (list, count) in [(&mut self.inputs, inputs), (&mut self.outputs, outputs)] {
             list.clear();
             list.try_reserve(count)?;
+            list.resize(count, Value::default());
         }
         Ok(())
     }
 
-    /// The message of a run.
-    pub fn failure(&mut self) -> &mut Failure {
-        &mut self.failure
+    /// Room for the inputs of a node.
+    pub fn inputs(&mut self) -> &mut [Value] {
+        &mut self.inputs
     }
 
     /// Bytes held.
@@ -218,11 +220,15 @@ impl<F: Function> State<F> {
             self.values.add_own(node.first_input, options.inputs.iter().map(|pin| pin.default));
         }
         let is_plain = record.as_ref().is_none_or(|record| record.outputs.is_empty());
-        let is_simple = is_plain && function.is_some() && node.lazy == 0 && is_small(node);
+        let how = match function {
+            None if node.output_count == 1 => INPUT,
+            Some(_) if is_plain && node.lazy == 0 && node.output_count == 1 => SIMPLE,
+            _ => 0,
+        };
         // A user input takes no time.
         put(&mut self.durations_ns, position, AtomicU32::new(u32::from(function.is_none())));
         put(&mut self.classes, position, options.class);
-        let flags = AtomicU32::new((u32::from(is_plain) * PLAIN) | (u32::from(is_simple) * SIMPLE));
+        let flags = AtomicU32::new((u32::from(is_plain) * PLAIN) | how);
         put(&mut self.hot, position, Hot { function, flags, ..Hot::default() });
         if let Some(memo) = self.memo.as_mut().filter(|_| record.as_ref().is_some_and(|record| record.owns_any())) {
             memo.add(position as u32);
@@ -355,8 +361,12 @@ impl<F: Function> State<F> {
             self.set_broken(position, POISONED, outputs, evaluation, &mut on_change);
             return Ended::Poisoned;
         }
-        scratch.inputs.clear();
-        scratch.inputs.extend(reads.map(|read| self.values.read(read)));
+        let mut count = 0;
+        for (place, read) in scratch.inputs.iter_mut().zip(reads) {
+            *place = self.values.read(read);
+            count += 1;
+        }
+        let inputs = &scratch.inputs[..count];
         let hot = &self.hot[position as usize];
         let flags = hot.flags.load(Relaxed);
         if flags & SHIFTED != 0 {
@@ -364,7 +374,7 @@ impl<F: Function> State<F> {
         }
         let Some(function) = &hot.function else {
             hot.count(evaluation);
-            for (output, &value) in outputs.zip(&scratch.inputs) {
+            for (output, &value) in outputs.zip(inputs) {
                 if self.values.output(output) != value || flags & HAS_VALUE == 0 {
                     self.store(output, value, evaluation, &mut on_change);
                 }
@@ -375,7 +385,7 @@ impl<F: Function> State<F> {
         scratch.outputs.clear();
         scratch.outputs.extend(outputs.clone().map(|output| self.values.output(output)));
         let mut call = Call {
-            inputs: &scratch.inputs,
+            inputs,
             available,
             outputs: &mut scratch.outputs,
             failure: &mut scratch.failure,

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::Function;
 use super::kernel::Rest;
 use super::marks::{Bits, Pending};
-use super::node::Verdict;
+use super::node::{Failure, Verdict};
 use super::plan::{BY_INPUT, Plan, Step};
 use super::pull::Work;
-use super::state::{DIRTY, Ended, Run};
+use super::state::{DIRTY, Ended, INPUT, Run, SIMPLE};
 
 impl<F: Function> Work<'_, F> {
     /// Runs what waits at these positions, in order. Whether nothing waits there any more.
@@ -16,7 +16,7 @@ impl<F: Function> Work<'_, F> {
         // A node gives a turn to nodes behind it only.
         let mut next = positions.start;
         while let Some(mut position) = bits.next(next).filter(|&position| position < positions.end) {
-            if plan.step(position).is_simple && self.state.broken() == 0 {
+            if self.state.broken() == 0 && self.state.flags(plan.step(position).node) & (SIMPLE | INPUT) != 0 {
                 match self.run_simple(plan, bits, position, positions.end) {
                     Rest::Done => return true,
                     Rest::Stopped => return false,
@@ -38,7 +38,7 @@ impl<F: Function> Work<'_, F> {
 
     #[cold]
     #[inline(never)]
-    pub fn fail(&mut self, plan: &Plan, bits: &mut Bits, step: &Step, verdict: Verdict) {
+    pub fn fail(&mut self, plan: &Plan, bits: &mut Bits, step: &Step, verdict: Verdict, mut failure: Failure) {
         let run = Run {
             structure: self.structure,
             position: step.node,
@@ -48,21 +48,16 @@ impl<F: Function> Work<'_, F> {
             is_restore: false,
         };
         let mut is_changed = false;
-        self.state.end_without_values(&run, verdict, self.scratch.failure(), &mut |_| is_changed = true);
+        self.state.end_without_values(&run, verdict, &mut failure, &mut |_| is_changed = true);
         for &reader in plan.readers_of_simple(step).iter().filter(|_| is_changed) {
             match reader & BY_INPUT {
                 0 => bits.set(reader),
-                _ => self.change_input(plan, bits, reader & !BY_INPUT),
+                _ => {
+                    let pending = &mut Some(Pending { plan, bits });
+                    self.marks.change_input(self.structure, self.state, reader & !BY_INPUT, pending);
+                }
             }
         }
-    }
-
-    /// Makes the node of an input dirty, if it reads the input.
-    #[cold]
-    #[inline(never)]
-    pub fn change_input(&mut self, plan: &Plan, bits: &mut Bits, input: u32) {
-        let pending = &mut Some(Pending { plan, bits });
-        self.marks.change_input(self.structure, self.state, input, pending);
     }
 
     /// Runs what waits, in the order of the list. Whether nothing waits any more.

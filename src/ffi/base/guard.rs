@@ -347,11 +347,14 @@ pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
 }
 
 /// Runs library code in the host's environment, because it calls too many host functions to switch for each of them.
-/// The code must tolerate every rounding and flushing, and no traps. If it unwinds, the guard restores the host's
+/// `environment` is the host's. The code must tolerate every rounding and flushing, and no traps. If it unwinds, the guard restores the host's
 /// environment as always.
 #[cfg(feature = "graph")]
-pub fn in_host_environment<R>(work: impl FnOnce() -> R) -> R {
-    host_environment().restore();
+pub fn in_host_environment<R>(environment: Register, work: impl FnOnce() -> R) -> R {
+    // The library's code has the default already.
+    if !environment.is_default() {
+        environment.restore();
+    }
     let answer = work();
     Register::DEFAULT.restore();
     answer

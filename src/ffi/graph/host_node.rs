@@ -48,7 +48,7 @@ impl Calls {
         };
         self.how.store(how, Relaxed);
         let _outside = Outside(self);
-        if how == ACTIVE { in_host_environment(evaluate) } else { evaluate() }
+        if how == ACTIVE { in_host_environment(environment, evaluate) } else { evaluate() }
     }
 
     /// Calls the host.
