@@ -590,7 +590,8 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_findings(
 ///     hob_graph_get_copy(baked, sink, &sink_in_baked);
 ///
 /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, with all that
+/// nodes that own a handle or pass one on, and sources of feedback links. A source
+/// becomes a sink if no sink depends on its readers. `keep` are further nodes to keep, with all that
 /// they depend on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id). Feedback
 /// links go on with their values; the last good value of an owned output is not copied.
 ///

@@ -29,7 +29,7 @@ impl<F: Function> Graph<F> {
     /// A graph with the same values at its sinks, in which user inputs are constants.
     ///
     /// A node whose inputs cannot change is removed, and its value is stored where it was read. Sinks, volatile nodes,
-    /// effects and sources of feedback links are kept. So are nodes that failed or have not run yet, nodes with owned
+    /// effects and sources of feedback links are kept. A source becomes a sink if no sink depends on its readers. So are nodes that failed or have not run yet, nodes with owned
     /// outputs, and nodes that pass such a handle on. Nodes for which `keep` is true are kept with all that they depend on. A
     /// pure node that is kept runs once. This graph must be up to date. `copy`
     /// makes the functions of nodes that are kept.
@@ -69,8 +69,11 @@ impl<F: Function> Graph<F> {
             }
         }
         for (position, ()) in self.nodes.iter() {
-            if new_ids[position] == Id::default() {
+            let copy = new_ids[position];
+            if copy == Id::default() {
                 try_push(&mut baked.removed, self.nodes.id_at(position))?;
+            } else if self.has_lost_feedback(position as u32, &new_ids) {
+                baked.graph.set_sink(copy, true)?;
             }
         }
         Ok(baked)
@@ -117,6 +120,15 @@ impl<F: Function> Graph<F> {
         let mut readers = cells.outputs().flat_map(|output| self.structure.dependants(output));
         let feeds_back = readers.any(|input| self.structure.kind(input) & FEEDBACK != 0);
         flags & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE && !cells.is_sink && !feeds_back
+    }
+
+    /// Whether a node is demanded because of feedback links alone that the baked graph does not have: no sink depends on
+    /// their readers.
+    fn has_lost_feedback(&self, node: u32, new_ids: &[Id]) -> bool {
+        let links = self.structure.node(node).outputs().flat_map(|output| self.structure.dependants(output));
+        let mut feedback = links.filter(|&input| self.structure.kind(input) & FEEDBACK != 0).peekable();
+        let is_lost = |input| new_ids[self.structure.reader(input) as usize] == Id::default();
+        feedback.peek().is_some() && feedback.all(is_lost)
     }
 
     fn copy_node(

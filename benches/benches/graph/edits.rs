@@ -102,7 +102,36 @@ impl<'a> Edited<'a> {
             memory[1] as i64 - memory[0] as i64,
             frames / 10,
         );
+        print_by_reach(&seen, &sums);
     }
+}
+
+/// Prints the times of frames against their counts: a fixed part and a part per node, and the spread of what is left.
+fn print_by_reach(seen: &[f64], times: &[f64]) {
+    let (low, middle, high) = (quantile(seen, 0.25), median(seen), quantile(seen, 0.75));
+    let times_where = |holds: &dyn Fn(f64) -> bool| -> Vec<f64> {
+        seen.iter().zip(times).filter(|(count, _)| holds(**count)).map(|(_, time)| *time).collect()
+    };
+    let mean_count = |holds: &dyn Fn(f64) -> bool| {
+        let counts: Vec<f64> = seen.iter().copied().filter(|count| holds(*count)).collect();
+        counts.iter().sum::<f64>() / counts.len() as f64
+    };
+    let (is_low, is_high) = (|count: f64| count <= low, |count: f64| count >= high);
+    let (below, above) = (median(&times_where(&is_low)), median(&times_where(&is_high)));
+    let per_node = (above - below) / (mean_count(&is_high) - mean_count(&is_low));
+    let fixed = below - per_node * mean_count(&is_low);
+    let scaled: Vec<f64> = seen.iter().zip(times).map(|(count, time)| time / (fixed + per_node * count)).collect();
+    let alike = times_where(&|count| (count - middle).abs() <= middle / 10.0);
+    let spread = |samples: &[f64]| quantile(samples, 0.95) / median(samples);
+    println!(
+        "{:<32} {fixed:.2} us and {:.0} ns per node or input; p95 is {:.2} x the median of the time against that, and {:.2} x in \
+         the {} frames whose count is within 10 % of the median",
+        "",
+        per_node * 1e3,
+        spread(&scaled),
+        spread(&alike),
+        alike.len()
+    );
 }
 
 /// Print the table of a graph that is edited in each frame.

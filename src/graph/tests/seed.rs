@@ -132,3 +132,25 @@ fn annotated_patch_runs_five_nodes_a_frame() {
         assert_eq!(ran, ["+", "Add", "Divide", "FinalValue", "Multiply2", "Time"], "{evaluator:?}: after an edit");
     }
 }
+
+#[test]
+fn baked_graph_evaluates_feedback_sources_whose_readers_no_sink_needs() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let time = time(&mut net);
+        let source = net.pure("Source", &[time], |inputs| inputs[0]);
+        let reader = net.pure("Reader", &[time], |inputs| inputs[0]);
+        let last = net.pure("FinalValue", &[time], |inputs| inputs[0]);
+        net.sink(last);
+        net.graph.connect_feedback(source, 0, reader, 0).unwrap();
+        net.evaluate();
+        let mut baked = net.graph.bake(|_| false, |function| Ok(function.clone())).unwrap();
+        assert_eq!(baked.removed, [reader]);
+        let evaluation = Evaluation { evaluator, ..Evaluation::default() };
+        for _ in 0..3 {
+            let runs = net.graph.evaluate(&net.executor, evaluation).unwrap().evaluated;
+            assert_eq!(runs, 3, "{evaluator:?}: time, source and final value");
+            assert_eq!(baked.graph.evaluate(&net.executor, evaluation).unwrap().evaluated, runs, "{evaluator:?}");
+        }
+    }
+}
