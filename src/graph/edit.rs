@@ -58,7 +58,7 @@ impl<F: Function> Graph<F> {
         if options.class == Class::Volatile {
             self.volatile.push(position as u32);
         }
-        self.marks.touch(&self.state, position as u32);
+        self.marks.list_new(position as u32);
         Ok(self.nodes.insert(()))
     }
 
@@ -182,16 +182,18 @@ impl<F: Function> Graph<F> {
         if is_feedback && self.state.owns(&self.structure, output) {
             return Err(error!(Unsupported, "a feedback link cannot carry the handle of an owned output"));
         }
-        let is_same =
-            self.structure.source(input) == output && (self.structure.kind(input) & FEEDBACK != 0) == is_feedback;
-        if is_same {
+        let old = self.structure.source(input);
+        if old == output && (self.structure.kind(input) & FEEDBACK != 0) == is_feedback {
             return Ok(());
         }
-        self.feedback.try_reserve(1)?;
-        if !is_feedback {
+        if is_feedback {
+            self.feedback.try_reserve(1)?;
+        } else {
             self.put_before(from, to, input)?;
         }
-        self.unlink(input);
+        if old != NONE {
+            self.unlink(input);
+        }
         self.structure.link(output, input, is_feedback);
         self.log(Edit::Link { output, input, is_feedback });
         if is_feedback {

@@ -197,6 +197,11 @@ impl Marks {
         self.list(state, node);
     }
 
+    /// A node was added, for which there is room. Its flags say that it is listed.
+    pub fn list_new(&mut self, node: u32) {
+        self.listed.push(node);
+    }
+
     /// Gives a stale node a turn in the next evaluation.
     pub fn list<F: Function>(&mut self, state: &State<F>, node: u32) {
         if state.flags(node) & LISTED == 0 {

@@ -22,7 +22,7 @@ const NODES_PER_LOOK: usize = 1024;
 pub struct Step {
     pub node: u32,
     first_output: u32,
-    /// What its inputs read, if these are few. Otherwise the first is its first entry of [`Plan::reads`].
+    /// The reads of its inputs, if these are few. Otherwise the first is its first entry of [`Plan::reads`].
     reads: [u32; FEW_READS],
     /// With one output: the entries of [`Plan::readers`] of it. Otherwise the first is the entry of
     /// [`Plan::first_reader`] of its first output.
@@ -54,7 +54,7 @@ impl Step {
         usize::from(self.input_count)
     }
 
-    /// What its inputs read, if these are few.
+    /// The reads of its inputs, if these are few.
     #[inline]
     pub fn few_reads(&self) -> &[u32; FEW_READS] {
         &self.reads

@@ -83,8 +83,8 @@ impl Scratch {
     /// Makes room for nodes with this number of pins.
     pub fn grow(&mut self, inputs: usize, outputs: usize) -> Result<()> {
         for (list, count) in [(&mut self.inputs, inputs), (&mut self.outputs, outputs)] {
-            list.clear();
-            list.try_reserve(count)?;
+            let count = count.max(list.len());
+            list.try_reserve(count - list.len())?;
             list.resize(count, Value::default());
         }
         Ok(())
@@ -199,7 +199,7 @@ impl<F: Function> State<F> {
         self.values.reserve(outputs, inputs)
     }
 
-    /// Adds a node for which there is room.
+    /// Adds a node for which there is room. It is dirty, and [`LISTED`].
     pub fn add(
         &mut self,
         position: usize,
@@ -228,7 +228,7 @@ impl<F: Function> State<F> {
         // A user input takes no time.
         put(&mut self.durations_ns, position, AtomicU32::new(u32::from(function.is_none())));
         put(&mut self.classes, position, options.class);
-        let flags = AtomicU32::new((u32::from(is_plain) * PLAIN) | how);
+        let flags = AtomicU32::new((u32::from(is_plain) * PLAIN) | how | DIRTY | LISTED);
         put(&mut self.hot, position, Hot { function, flags, ..Hot::default() });
         if let Some(memo) = self.memo.as_mut().filter(|_| record.as_ref().is_some_and(|record| record.owns_any())) {
             memo.add(position as u32);

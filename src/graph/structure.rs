@@ -182,7 +182,7 @@ impl Structure {
         let free = self.free_outputs[count];
         if free == NONE || count == 0 {
             let first = self.outputs.len();
-            self.outputs.resize(first + count, pin);
+            (0..count).for_each(|_| self.outputs.push(pin));
             return first as u32;
         }
         self.free_outputs[count] = self.outputs[free as usize].first_reader;
@@ -195,8 +195,10 @@ impl Structure {
         let free = self.free_inputs[count];
         if free == NONE || count == 0 {
             let first = self.inputs.len();
-            self.inputs.resize(first + count, pin);
-            self.kinds.resize(first + count, 0);
+            for _ in 0..count {
+                self.inputs.push(pin);
+                self.kinds.push(0);
+            }
             return first as u32;
         }
         self.free_inputs[count] = self.inputs[free as usize].next;

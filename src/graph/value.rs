@@ -108,7 +108,7 @@ impl Values {
 fn add(list: &mut Vec<Slot>, first: u32, values: impl Iterator<Item = Value>) {
     let first = first as usize;
     if first >= list.len() {
-        list.extend(values.map(Slot::new));
+        values.for_each(|value| list.push(Slot::new(value)));
     } else {
         list[first..].iter_mut().zip(values).for_each(|(slot, value)| *slot = Slot::new(value));
     }

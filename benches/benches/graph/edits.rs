@@ -106,7 +106,7 @@ impl<'a> Edited<'a> {
     }
 }
 
-/// Prints the times of frames against their counts: a fixed part and a part per node, and the spread of what is left.
+/// Prints a fixed part and a part per node of the times of frames, and the spread of the times against their sum.
 fn print_by_reach(seen: &[f64], times: &[f64]) {
     let (low, middle, high) = (quantile(seen, 0.25), median(seen), quantile(seen, 0.75));
     let times_where = |holds: &dyn Fn(f64) -> bool| -> Vec<f64> {

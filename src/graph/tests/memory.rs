@@ -112,6 +112,32 @@ fn failed_allocation_changes_nothing() {
     assert!(failures > 1000, "{failures}");
 }
 
+#[test]
+fn graph_evaluates_after_a_node_could_not_be_added() {
+    let inputs = [Input::default(); 300];
+    let outputs = [Output::default()];
+    let options = NodeOptions { class: Class::Pure, inputs: &inputs, outputs: &outputs, ..NodeOptions::default() };
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let head = net.input("head", 1.0);
+        let sum = net.pure("sum", &[head, head, head], |inputs| inputs.iter().sum());
+        net.sink(sum);
+        net.evaluate();
+        let mut number = 1.0;
+        for count in 0.. {
+            let function = closure(|_| Verdict::Done);
+            let is_added = with_failure(count, || net.graph.add(&options, function)).is_ok();
+            number += 1.0;
+            net.set(head, number);
+            net.evaluate();
+            assert_eq!(net.number(sum), 3.0 * number, "{evaluator:?}: after {count} allocations");
+            if is_added {
+                break;
+            }
+        }
+    }
+}
+
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static MADE: AtomicI64 = AtomicI64::new(0);
 
