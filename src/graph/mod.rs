@@ -348,6 +348,9 @@ impl<F: Function> Graph<F> {
         }
         if is_auto && !self.has_plan && !executor.is_inline() {
             self.rebuild.follow(&self.structure);
+            if evaluator == Evaluator::Lazy && self.rebuild.is_behind() {
+                self.post_rebuild(executor);
+            }
         }
         if evaluator != Evaluator::Lazy && !self.has_plan {
             if is_auto && !executor.is_inline() && !self.rebuild.is_posted() && self.post_rebuild(executor) {

@@ -41,7 +41,8 @@ impl Order {
 
     /// Makes room for a search. Graphs that are built in order never search.
     fn reserve_search(&mut self) -> Result<()> {
-        let count = self.label.len();
+        // As much room as the labels have, so that it seldom grows.
+        let count = self.label.capacity();
         try_reserve_to(&mut self.visited, count)?;
         try_reserve_to(&mut self.parent, count)?;
         for list in [&mut self.forward, &mut self.backward] {

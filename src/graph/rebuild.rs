@@ -75,6 +75,8 @@ pub struct Rebuild {
 
 /// A log that is longer than this, and than the copy, is dropped: copying the links costs less than applying it.
 const LONGEST_LOG: usize = 1 << 16;
+/// A log that is longer than this is applied in the background, also if edits in every frame make all plans useless.
+const LONG_LOG: usize = 1 << 12;
 
 impl Rebuild {
     pub fn new() -> Result<Self> {
@@ -121,6 +123,11 @@ impl Rebuild {
     /// Whether a task is posted or at work.
     pub fn is_posted(&self) -> bool {
         self.inner.is_posted.load(Ordering::Acquire)
+    }
+
+    /// Whether the copy is far behind the links, and no task is at work on it.
+    pub fn is_behind(&self) -> bool {
+        self.log.len() > LONG_LOG && !self.is_posted()
     }
 
     /// Posts a task that makes the plan of the links. The task drops `old`.

@@ -13,8 +13,10 @@ use crate::graph::sorted_by_origin;
 
 /// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
 /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
-/// sink depends on are removed; the source of a feedback link to such a node becomes a sink. The others are copied. Both graphs use the same `user_data`, perhaps at the same time, and
-/// `release` is called for the last copy. On success `*out_graph` is the caller's to destroy.
+/// sink depends on are removed; the source of a feedback link to such a node becomes a sink. The others are copied.
+///
+/// Both graphs use the same `user_data`, perhaps at the same time, and `release` is called for the last copy. On success
+/// `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
