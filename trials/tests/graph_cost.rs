@@ -23,7 +23,7 @@ const LIMITS: [(&str, &str, &str, f64); 6] = [
 
 /// Shape, number of its nodes and links, and the limit of instructions per node or link for building the graph, its plan,
 /// the first frame and its end.
-const BUILD_LIMITS: [(&str, f64, f64); 2] = [("chain", 32_769.0, 1270.0), ("levels", 49_025.0, 1025.0)];
+const BUILD_LIMITS: [(&str, f64, f64); 2] = [("chain", 32_769.0, 1250.0), ("levels", 49_025.0, 1020.0)];
 
 /// Instructions of a run with this number of frames.
 fn instructions(program: &Path, shape: &str, evaluator: &str, frames: u64) -> u64 {
