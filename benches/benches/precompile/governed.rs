@@ -18,6 +18,7 @@ impl Default for Governed {
     fn default() -> Self {
         let mut config = Config::default();
         config.limits[LANE] = FRAME_US / 1e3;
+        config.overrun_probability = 0.005;
         let mut goblin = Goblin::new(&config).expect("memory");
         let fixed = [OptionDesc::worth(0.0)];
         let scene = goblin.add_setting(&SettingDesc::new("scene", &fixed)).expect("memory");
@@ -39,8 +40,9 @@ impl Control for Governed {
     fn learn(&mut self, work_us: f64, builds_us: f64) {
         let decision = self.goblin.latest_decision();
         // Builds of earlier frames may still run, and the last ones may be short. Without this report the goblin takes
-        // their time for that of its choice.
-        let ran = (builds_us / SLOWDOWN / FRAME_US).round() as u32;
+        // their time for that of its choice. A choice is a limit, so the report is the least one that allows the time.
+        // A rounded one would make no builds cost up to half a build.
+        let ran = (builds_us / SLOWDOWN / FRAME_US - 0.01).ceil().max(0.0) as u32;
         self.goblin.applied(self.builds, decision, ran).expect("a decision");
         for (id, burden_us) in [(self.scene, work_us), (self.builds, builds_us)] {
             let sample = Sample { decision, lane: LANE as u32, burden: burden_us / 1e3, good: true };
