@@ -34,6 +34,12 @@ impl Progress {
         interrupt::check()
     }
 
+    /// So many of `all` steps are done. An error after Ctrl-C.
+    pub fn reach_of(&self, steps: u64, all: u64) -> Result<()> {
+        self.0.set_length(all);
+        self.reach(steps)
+    }
+
     /// One step is done. An error after Ctrl-C.
     pub fn step(&self) -> Result<()> {
         self.0.inc(1);

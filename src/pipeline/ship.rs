@@ -1,7 +1,8 @@
 //! Files to files, as build tools call them: recordings are expanded, stable files built.
 //!
-//! The command-line tool and the C API share these loops. `step` is called after each file, for progress bars; its error
-//! ends the work, and the file at `out` is as before. `out` is never one of the inputs. Key maps are read last, because only a part of their lines is wanted.
+//! The command-line tool and the C API share these loops. `step` is called after each file, and now and then in long work
+//! afterwards. It gets the steps that are done and the number of all, for progress bars. Its error ends the work, and the
+//! file at `out` is as before. `out` is never one of the inputs. Key maps are read last, because only a part of their lines is wanted.
 //!
 //! Recordings are merged from the largest file to the smallest one. So of two files of one run the longer one counts: the
 //! other is a copy that was made while the game ran.
@@ -17,6 +18,46 @@ use super::stable::{Expanded, Expansion, StableFile};
 use crate::base::{Error, error, sort_slowly, try_push};
 use crate::store::io::SharedIo;
 use crate::store::is_same_file;
+
+/// Bytes of pipelines in memory. Others are in temporary files beside the output, which then takes about 64 MiB of memory in
+/// all, besides the key map. The table of recordings may take a quarter of the temporary file.
+pub const MEMORY: usize = 40 << 20;
+
+/// Counts steps, and calls the caller's function.
+struct Steps<S, E> {
+    step: S,
+    done: u64,
+    all: u64,
+    failed: Option<E>,
+}
+
+impl<S: FnMut(u64, u64) -> Result<(), E>, E: From<Error>> Steps<S, E> {
+    fn new(step: S, all: usize) -> Self {
+        Self { step, done: 0, all: all as u64, failed: None }
+    }
+
+    /// A step is done.
+    fn next(&mut self) -> Result<(), E> {
+        self.done += 1;
+        (self.step)(self.done.min(self.all), self.all)
+    }
+
+    /// [`next`](Self::next) within work of the library. The caller's error waits for [`end`](Self::end).
+    fn next_inside(&mut self) -> crate::base::Result<()> {
+        self.next().map_err(|why| {
+            self.failed = Some(why);
+            error!(Busy, "the work was ended by its caller")
+        })
+    }
+
+    /// The end of work that called [`next_inside`](Self::next_inside).
+    fn end<T>(&mut self, done: crate::base::Result<T>) -> Result<T, E> {
+        match (self.failed.take(), done) {
+            (Some(why), Err(_)) => Err(why),
+            (_, done) => Ok(done?),
+        }
+    }
+}
 
 /// An error if `out` is one of the inputs: the same file, whatever its name is.
 pub fn check_is_no_input<'a>(out: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Error> {
@@ -62,24 +103,31 @@ impl Recordings {
         io: &SharedIo,
         keys: &[PathBuf],
         out: &Path,
-        mut step: impl FnMut() -> Result<(), E>,
+        step: impl FnMut(u64, u64) -> Result<(), E>,
     ) -> Result<(Expanded, KeyMap), E> {
         check_is_no_input(out, self.paths.iter().map(|(_, path)| path).chain(keys))?;
+        let mut steps = Steps::new(step, self.paths.len() + 1);
         let mut expansion: Option<Expansion> = None;
         for (_, path) in &self.paths {
             let recording = Recording::open(io, path)?;
             let mut begun = match expansion.take() {
                 Some(begun) => begun,
-                None => Expansion::like(&recording)?,
+                None => {
+                    let mut begun = Expansion::like(&recording)?;
+                    begun.spill_beside(io, out, MEMORY)?;
+                    begun
+                }
             };
             begun.add(&recording)?;
             expansion = Some(begun);
-            step()?;
+            steps.next()?;
         }
-        let expansion = expansion.ok_or_else(|| error!(InvalidArgument, "there is no recording"))?;
-        let keys = KeyMap::load_wanted(io, keys, expansion.wanted()?)?;
-        step()?;
-        Ok((expansion.finish(&keys, io, out)?, keys))
+        let mut expansion = expansion.ok_or_else(|| error!(InvalidArgument, "there is no recording"))?;
+        let keys = KeyMap::load_wanted(io, keys, expansion.take_wanted()?)?;
+        steps.all += expansion.steps_to_finish();
+        steps.next()?;
+        let expanded = expansion.finish_watched(&keys, io, out, &mut || steps.next_inside());
+        Ok((steps.end(expanded)?, keys))
     }
 }
 
@@ -103,22 +151,26 @@ impl Shipment<'_> {
         &self,
         io: &SharedIo,
         out: &Path,
-        mut step: impl FnMut() -> Result<(), E>,
+        step: impl FnMut(u64, u64) -> Result<(), E>,
     ) -> Result<(BuildReport, KeyMap), E> {
         check_is_no_input(out, self.stable.iter().chain(self.keys))?;
+        let mut steps = Steps::new(step, 2 * self.stable.len() + 1);
         let mut wanted = self.options.wanted();
         for path in self.stable {
             Build::want(&StableFile::open(io, path)?, &mut wanted)?;
-            step()?;
+            steps.next()?;
         }
         let keys = KeyMap::load_wanted(io, self.keys, wanted)?;
-        step()?;
+        steps.next()?;
         let mut build = Build::new(self.identity, self.version, &keys, self.options)?;
+        build.spill_beside(io, out, MEMORY)?;
         for path in self.stable {
             build.add(&StableFile::open(io, path)?)?;
-            step()?;
+            steps.next()?;
         }
-        let report = build.finish(io, out)?;
+        steps.all += build.steps_to_finish();
+        let report = build.finish_watched(io, out, &mut || steps.next_inside());
+        let report = steps.end(report)?;
         Ok((report, keys))
     }
 }

@@ -221,7 +221,7 @@ fn life_of(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Fill the buffer from an offset, however short the reads are. False if the file ends first.
-pub(super) fn read_exact_at(file: &dyn File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<bool> {
+pub(crate) fn read_exact_at(file: &dyn File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<bool> {
     while !buffer.is_empty() {
         match file.read_at(buffer, offset) {
             Ok(0) => return Ok(false),

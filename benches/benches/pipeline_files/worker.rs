@@ -6,6 +6,7 @@ use std::process::Command;
 use hobgoblin::pipeline::build::{Build, BuildOptions, BuildReport};
 use hobgoblin::pipeline::keys::{KeyMap, Wanted};
 use hobgoblin::pipeline::recording::Recording;
+use hobgoblin::pipeline::ship::MEMORY;
 use hobgoblin::pipeline::stable::{Expanded, Expansion, StableFile};
 use hobgoblin::pipeline::{Identity, Shipped};
 use hobgoblin::store::io::{OsIo, SharedIo, share};
@@ -50,11 +51,15 @@ pub fn expand(directory: &Path, out: &Path) -> (Expanded, Seconds) {
     let mut expansion: Option<Expansion> = None;
     for path in files(directory, &[".rec.hobpipe"]) {
         let recording = Recording::open(&io(), &path).expect("it was written");
-        let expansion = expansion.get_or_insert_with(|| Expansion::like(&recording).expect("there is memory"));
+        let expansion = expansion.get_or_insert_with(|| {
+            let mut begun = Expansion::like(&recording).expect("there is memory");
+            begun.spill_beside(&io(), out, MEMORY).expect("there is memory");
+            begun
+        });
         assert!(expansion.add(&recording).expect("it fits"));
     }
-    let expansion = expansion.expect("there are recordings");
-    let (keys, seconds) = wanted(directory, expansion.wanted().expect("there is memory"));
+    let mut expansion = expansion.expect("there are recordings");
+    let (keys, seconds) = wanted(directory, expansion.take_wanted().expect("there is memory"));
     (expansion.finish(&keys, &io(), out).expect("it can be written"), seconds)
 }
 
@@ -65,9 +70,11 @@ fn build(directory: &Path) -> (BuildReport, Seconds) {
     let mut needed = options.wanted();
     stable.iter().for_each(|file| Build::want(file, &mut needed).expect("there is memory"));
     let (keys, seconds) = wanted(directory, needed);
+    let out = directory.join("out.stable.hobpipe");
     let mut build = Build::new(&identity(), "2", &keys, options).expect("valid options");
+    build.spill_beside(&io(), &out, MEMORY).expect("there is memory");
     stable.iter().for_each(|file| assert!(build.add(file).expect("it fits")));
-    (build.finish(&io(), &directory.join("out.stable.hobpipe")).expect("it can be written"), seconds)
+    (build.finish(&io(), &out).expect("it can be written"), seconds)
 }
 
 fn wanted(directory: &Path, wanted: Wanted) -> (KeyMap, Seconds) {

@@ -1563,8 +1563,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Expresses the pipelines of recordings in the stable keys of their shaders, as a file.</summary>
         /// <remarks>
-        /// For build tools. Waits for files. Recordings of thousands of runs take 64 MiB besides the stable file. Key maps are
-        /// held in part only, but CSV files as a whole.
+        /// For build tools. Waits for files. Takes 64 MiB of memory besides the key map, or a quarter of its temporary file. The file
+        /// stands beside <c>out</c>, is deleted at any end, and has a few times its bytes. Key maps are held in part, CSV files as a whole.
         /// A log line names each of the first unresolved pipelines. <c>out_report</c> may be NULL.
         /// <para/>
         /// HOB_RESULT_INVALID_ARGUMENT: <c>out</c> is an input, also under another name. HOB_RESULT_UNSUPPORTED: a recording is of
@@ -1581,7 +1581,7 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Makes the cache that ships with a build of the game: hob_pipeline_library_open_cache opens it.</summary>
         /// <remarks>
         /// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name
-        /// the first rejected pipelines. <c>out_report</c> may be NULL.
+        /// the first rejected pipelines. Memory and temporary files are as for hob_pipeline_expand. <c>out_report</c> may be NULL.
         /// <para/>
         /// HOB_RESULT_INVALID_ARGUMENT: <c>out</c> is an input, also under another name, or a name is invalid.
         /// HOB_RESULT_LIMIT_EXCEEDED: as for hob_pipeline_expand. HOB_RESULT_NOT_FOUND: stable files were given, and none of

@@ -133,7 +133,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
     let progress = Progress::new("building", 2 * stable.len() as u64 + 1, is_quiet);
     let (identity, version) = (&identity, arguments.game_version.as_str());
     let shipment = Shipment { identity, version, keys: &key_paths, stable: &stable, options };
-    let (report, keys) = shipment.build(&io, &out, || progress.step())?;
+    let (report, keys) = shipment.build(&io, &out, |done, all| progress.reach_of(done, all))?;
     let rejected = report.rejected.iter().map(|rejected| Rejected {
         pipeline: rejected.pipeline.to_string(),
         stage: rejected.stage,

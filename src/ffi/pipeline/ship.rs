@@ -81,8 +81,8 @@ pub struct hob_pipeline_expand_report {
 }
 
 /// Expresses the pipelines of recordings in the stable keys of their shaders, as a file.
-/// For build tools. Waits for files. Recordings of thousands of runs take 64 MiB besides the stable file. Key maps are
-/// held in part only, but CSV files as a whole.
+/// For build tools. Waits for files. Takes 64 MiB of memory besides the key map, or a quarter of its temporary file. The file
+/// stands beside `out`, is deleted at any end, and has a few times its bytes. Key maps are held in part, CSV files as a whole.
 /// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: `out` is an input, also under another name. HOB_RESULT_UNSUPPORTED: a recording is of
@@ -219,7 +219,7 @@ pub struct hob_pipeline_build_report {
 
 /// Makes the cache that ships with a build of the game: hob_pipeline_library_open_cache opens it.
 /// For build tools. Waits for files. Equal inputs give equal bytes, in any order. Log lines give all counts, and name
-/// the first rejected pipelines. `out_report` may be NULL.
+/// the first rejected pipelines. Memory and temporary files are as for hob_pipeline_expand. `out_report` may be NULL.
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: `out` is an input, also under another name, or a name is invalid.
 /// HOB_RESULT_LIMIT_EXCEEDED: as for hob_pipeline_expand. HOB_RESULT_NOT_FOUND: stable files were given, and none of
@@ -328,7 +328,7 @@ fn files() -> Result<SharedIo> {
 fn expand(inputs: Inputs) -> Result<Expanded> {
     let io = files()?;
     let recordings = Recordings::of(&io, inputs.files)?;
-    let (expanded, _) = recordings.expand(&io, &inputs.keys, &inputs.out, || Ok::<_, Error>(()))?;
+    let (expanded, _) = recordings.expand(&io, &inputs.keys, &inputs.out, |_, _| Ok::<_, Error>(()))?;
     for unresolved in expanded.unresolved.iter().take(LISTED) {
         let (pipeline, stage) = (unresolved.pipeline, unresolved.shader.stage);
         host_log(
@@ -341,7 +341,7 @@ fn expand(inputs: Inputs) -> Result<Expanded> {
 
 fn build(inputs: &Inputs, identity: &Identity, version: &str, options: BuildOptions) -> Result<BuildReport> {
     let shipment = Shipment { identity, version, keys: &inputs.keys, stable: &inputs.files, options };
-    let (report, _) = shipment.build(&files()?, &inputs.out, || Ok::<_, Error>(()))?;
+    let (report, _) = shipment.build(&files()?, &inputs.out, |_, _| Ok::<_, Error>(()))?;
     for line in report.log()?.lines() {
         host_log(Level::Info, format_args!("{line}"));
     }

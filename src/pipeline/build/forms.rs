@@ -14,7 +14,7 @@ use crate::pipeline::description::Keys;
 use crate::pipeline::files::{Cursor, Table};
 use crate::pipeline::keys::{KeyMap, NO_STAGE};
 use crate::pipeline::stable::{StablePipeline, StableShader};
-use crate::pipeline::{DescriptionRef, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
+use crate::pipeline::{DescriptionRef, Mask, PipelineKey, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
 use crate::store::hash;
 
 const CONTEXT: &str = "hobgoblin shader list 1";
@@ -63,6 +63,12 @@ impl OwnLists {
         self.hashes[begin..].sort_unstable();
         dedup_from(&mut self.hashes, begin);
         if self.hashes.len() == begin { Ok(None) } else { self.end(begin).map(Some) }
+    }
+
+    fn memory_used(&self) -> usize {
+        self.hashes.capacity() * size_of::<ShaderHash>()
+            + self.ends.capacity() * size_of::<usize>()
+            + self.numbers.memory_used()
     }
 
     /// A list of one shader.
@@ -211,6 +217,8 @@ pub struct Forms {
     choices: Choices,
     own: OwnLists,
     encoded: Vec<u8>,
+    /// Masks in the sets of all forms.
+    masks: usize,
 }
 
 impl Forms {
@@ -245,14 +253,24 @@ impl Forms {
         let mut key = short_name(&self.encoded);
         while let Some(at) = self.table.find(&key) {
             if self.table.encoded(at) == self.encoded {
-                return self.table.row_mut(at).uses.merge(uses).map(|()| at as u32);
+                let own = &mut self.table.row_mut(at).uses;
+                let before = own.masks.as_slice().len();
+                own.merge(uses)?;
+                self.masks += own.masks.as_slice().len() - before;
+                return Ok(at as u32);
             }
             // Another form has the same hash.
             key = short_name(&key.0);
         }
         let mut own = UseData::default();
         own.merge(uses)?;
+        self.masks += 1 + own.masks.as_slice().len();
         self.table.insert(&key, &self.encoded, own, 0).map(|at| at as u32)
+    }
+
+    /// Bytes held, about.
+    pub fn memory_used(&self) -> usize {
+        self.table.memory_used() + self.masks * size_of::<Mask>() + self.own.memory_used()
     }
 
     /// Number of forms.

@@ -12,28 +12,34 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `compute` | compute shaders that no recording used |
 //! | `forms` | stable pipelines whose shaders are the same in this build, united |
 //! | `pipelines` | the pipelines of all forms, each once |
 //! | `report` | counts, and the lines of the log |
+//! | `spilled` | a cache of more pipelines than memory holds |
 //! | `timelines` | when runs used the pipelines first |
 //! | `sanitise` | filters out pipelines whose vertex format or state does not fit |
 
+mod compute;
 mod forms;
 mod pipelines;
 mod report;
 mod sanitise;
+#[cfg(test)]
+mod spill_tests;
+mod spilled;
 #[cfg(test)]
 mod tests;
 mod timelines;
 
 use std::path::Path;
 
-use super::files::{BUILT, HEAD, put_description, put_dimensions, put_text, put_uses};
-use super::graphics::ComputeState;
+use super::files::sort::{Scratch, Watch};
+use super::files::{BUILT, HEAD, Timelines, put_description, put_dimensions, put_text, put_uses};
 use super::keys::{KeyMap, Wanted};
 use super::stable::{StableFile, StablePipeline};
-use super::{DescriptionRef, Dimension, Identity, Mask, MaskSet, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
-use crate::base::{Code, Error, Result, error, sort_slowly, try_filled, try_format, try_push, try_string};
+use super::{Dimension, Identity, PipelineKind, Schema, ShaderHash};
+use crate::base::{Code, Error, Result, error, sort_slowly, try_box, try_filled, try_format, try_push, try_string};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::store::io::SharedIo;
 use crate::store::{LogRecord, LogWriter};
@@ -41,9 +47,11 @@ use crate::store::{LogRecord, LogWriter};
 pub use report::{BuildReport, Rejected, Skipped};
 pub use sanitise::Sanitised;
 
+use compute::ComputeShaders;
 use forms::{Forms, Maker};
 use pipelines::{Pipeline, Pipelines};
 use sanitise::Sanitiser;
+use spilled::{Spill, SpilledCache};
 use timelines::BuildTimelines;
 
 /// Kind of a record with a pipeline.
@@ -92,6 +100,13 @@ impl BuildOptions {
     }
 }
 
+/// The pipelines that are written.
+enum Content {
+    /// Places in [`Build::pipelines`].
+    Held(Vec<u32>),
+    Spilled(Box<SpilledCache>),
+}
+
 /// Builds a shipped cache.
 pub struct Build<'a> {
     identity: Identity,
@@ -105,6 +120,8 @@ pub struct Build<'a> {
     pipelines: Pipelines,
     /// Whether the stable files have a graphics pipeline.
     has_graphics: bool,
+    /// Where forms go when they are too many. `None`: they stay in memory.
+    spill: Option<Spill>,
     report: BuildReport,
 }
 
@@ -125,8 +142,22 @@ impl<'a> Build<'a> {
             timelines: BuildTimelines::default(),
             pipelines: Pipelines::default(),
             has_graphics: false,
+            spill: None,
             report: BuildReport { key_lines: keys.total(), ..BuildReport::default() },
         })
+    }
+
+    /// Use about `memory` bytes for stable pipelines, and keep all others in temporary files beside `output`. The result is
+    /// the same. Call it before files are added. Without it all stay in memory.
+    pub fn spill_beside(&mut self, io: &SharedIo, output: &Path, memory: usize) -> Result<()> {
+        self.spill = Some(Spill::new(Scratch::beside(io, output, memory)?)?);
+        Ok(())
+    }
+
+    /// How often [`finish_watched`](Self::finish_watched) calls its function, about.
+    pub fn steps_to_finish(&self) -> u64 {
+        // Each pipeline is read by its key, for the GUID, and for the cache.
+        Watch::calls(3 * self.spill.as_ref().map_or(0, Spill::rows))
     }
 
     /// Want the lines of key maps that [`add`](Self::add) will need for this file.
@@ -186,7 +217,15 @@ impl<'a> Build<'a> {
         self.report.cut += u64::from(count > most);
         self.report.merged += count.min(most);
         let form = self.forms.add(pipeline)?;
-        self.timelines.note_form(&pipeline.key, form)
+        self.timelines.note_form(&pipeline.key, form)?;
+        let bytes = || self.forms.memory_used() + self.timelines.memory_used();
+        if self.spill.as_ref().is_some_and(|spill| spill.is_full(bytes())) { self.spill_forms() } else { Ok(()) }
+    }
+
+    fn spill_forms(&mut self) -> Result<()> {
+        let Self { spill: Some(spill), forms, timelines, keys, options, report, .. } = self else { return Ok(()) };
+        report.mask_union = report.mask_union.or(&spill.write(forms, timelines, keys, options)?);
+        Ok(())
     }
 
     /// Make the pipelines of all forms.
@@ -204,37 +243,20 @@ impl<'a> Build<'a> {
 
     /// Add the compute shaders of the key map that have no pipeline.
     fn add_compute(&mut self) -> Result<()> {
-        let mut used: Vec<ShaderHash> = Vec::new();
+        let mut compute = ComputeShaders::of(self.keys)?;
         let mut maker = Maker::new(&self.forms, self.keys);
         let is_compute = |pipeline: &&Pipeline| self.forms.kind(pipeline.form) == PipelineKind::Compute;
         for pipeline in self.pipelines.rows().iter().filter(is_compute) {
             maker.form(pipeline.form)?;
-            try_push(&mut used, maker.make(pipeline.number.into())?.shaders[0].hash)?;
+            compute.note(maker.make(pipeline.number.into())?.shaders);
         }
-        used.sort_unstable();
-        let mut found: Vec<ShaderHash> = Vec::new();
-        for hash in self.keys.shaders_of_stage(COMPUTE) {
-            if used.binary_search(&hash).is_err() {
-                try_push(&mut found, hash)?;
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        let state = match self.options.compute_schema.is_own() {
-            true => ComputeState::default().encode()?,
-            false => Vec::new(),
-        };
-        // After all that was recorded.
-        let uses = UseData { masks: MaskSet::of(Mask::ALL)?, first_frame: u64::MAX, ..UseData::default() };
-        for hash in found {
-            let shaders = [ShaderRef { stage: COMPUTE, hash }];
-            let schema = self.options.compute_schema;
-            let description = DescriptionRef { kind: PipelineKind::Compute, schema, state: &state, shaders: &shaders };
-            let form = self.forms.add_single(&description, &uses)?;
-            self.pipelines.add(&description.key(), form, 0, &self.forms)?;
-            self.report.added_compute += 1;
-        }
-        Ok(())
+        let Self { forms, pipelines, report, options, .. } = self;
+        compute.for_each_unused(options.compute_schema, |description, uses| {
+            let form = forms.add_single(description, uses)?;
+            pipelines.add(&description.key(), form, 0, forms)?;
+            report.added_compute += 1;
+            Ok(())
+        })
     }
 
     /// Find the pipelines that are written, in the order of their first use.
@@ -266,20 +288,36 @@ impl<'a> Build<'a> {
     /// Write the cache, in place of one at `path`. An error leaves that file as it was. Without any stable file, the
     /// cache has the compute pipelines alone. It is an error if the
     /// files have graphics pipelines and none can be built, or if nothing can be built.
-    pub fn finish(mut self, io: &SharedIo, path: &Path) -> Result<BuildReport> {
-        self.combine()?;
-        if self.options.adds_compute {
-            self.add_compute()?;
-        }
-        let order = self.sanitise()?;
+    pub fn finish(self, io: &SharedIo, path: &Path) -> Result<BuildReport> {
+        self.finish_watched(io, path, &mut || Ok(()))
+    }
+
+    /// [`finish`](Self::finish) that calls `step` now and then during long work. Its error ends the work.
+    pub fn finish_watched(
+        mut self,
+        io: &SharedIo,
+        path: &Path,
+        step: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<BuildReport> {
+        let (mut watch, mut guid) = (Watch::new(step), Builder::new(CONTEXT));
+        let mut content = self.content(&mut watch)?;
         let mut report = std::mem::take(&mut self.report);
         sort_slowly(&mut report.rejected, Ord::cmp);
         report.rejected.dedup();
         sort_slowly(&mut report.skipped, Ord::cmp);
-        report.different = self.pipelines.len() as u64 - report.added_compute;
-        for &at in &order {
-            report.written[self.forms.kind(self.pipelines.row(at).form) as usize] += 1;
-        }
+        let count = match &mut content {
+            Content::Held(order) => {
+                for &at in &*order {
+                    report.written[self.forms.kind(self.pipelines.row(at).form) as usize] += 1;
+                }
+                self.hash(order, &mut guid)?;
+                order.len() as u64
+            }
+            Content::Spilled(cache) => {
+                cache.hash(&mut guid, &mut report.written, &mut watch)?;
+                cache.len()
+            }
+        };
         report.is_compute_only = report.files == 0 && report.skipped.is_empty();
         // Recordings of compute or ray tracing alone need no graphics pipeline.
         let is_missing =
@@ -287,9 +325,7 @@ impl<'a> Build<'a> {
         if is_missing && !report.is_compute_only {
             return Err(nothing_built(&report));
         }
-        let mut guid = Builder::new(CONTEXT);
-        self.hash(&order, &mut guid)?;
-        let timelines = std::mem::take(&mut self.timelines).finish(&self.pipelines, &order)?;
+        let timelines = self.final_timelines(&mut content)?;
         timelines.encode(|run, payload| {
             guid.part(3, 0, run);
             guid.part(4, 0, payload);
@@ -308,14 +344,47 @@ impl<'a> Build<'a> {
         let key = guid.finish();
         report.guid.copy_from_slice(&key.0[..16]);
         let mut log = LogWriter::replace(io, path, BUILT)?;
-        let record = LogRecord { kind: HEAD, key: key.0, stamp: order.len() as u64, build_us: 0 };
+        let record = LogRecord { kind: HEAD, key: key.0, stamp: count, build_us: 0 };
         // Twice, so that no single flipped bit costs the file.
         log.push(&record, &head)?;
         log.push(&record, &head)?;
         timelines.write(&mut log)?;
-        self.write(&order, &mut log)?;
+        match &content {
+            Content::Held(order) => self.write(order, &mut log)?,
+            Content::Spilled(cache) => cache.for_each(&mut watch, |key, payload| {
+                log.push(&LogRecord { kind: PIPELINE, key: key.0, ..LogRecord::default() }, payload)
+            })?,
+        }
         report.bytes = log.finish()?;
         Ok(report)
+    }
+
+    /// The pipelines that are written, in the order of their first use.
+    fn content(&mut self, watch: &mut Watch<'_>) -> Result<Content> {
+        if self.spill.as_ref().is_some_and(|spill| spill.rows() > 0) {
+            self.spill_forms()?;
+        }
+        if let Some(spill) = self.spill.take().filter(|spill| spill.rows() > 0) {
+            let cache = spill.finish(self.keys, &self.options, &self.timelines, watch)?;
+            self.report.different = cache.counts.different;
+            self.report.added_compute = cache.counts.added_compute;
+            self.report.sanitised = cache.counts.sanitised;
+            return try_box(cache).map(Content::Spilled);
+        }
+        self.combine()?;
+        if self.options.adds_compute {
+            self.add_compute()?;
+        }
+        self.report.different = self.pipelines.len() as u64 - self.report.added_compute;
+        self.sanitise().map(Content::Held)
+    }
+
+    fn final_timelines(&mut self, content: &mut Content) -> Result<Timelines<u64>> {
+        let timelines = std::mem::take(&mut self.timelines);
+        match content {
+            Content::Held(order) => timelines.finish(&self.pipelines, order),
+            Content::Spilled(cache) => cache.timelines(&timelines),
+        }
     }
 
     /// Hash the keys and use data of pipelines.

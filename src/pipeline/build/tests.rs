@@ -7,33 +7,33 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::Code;
-use crate::pipeline::graphics::{GraphicsState, VertexAttribute, VertexBuffer};
+use crate::pipeline::graphics::{ComputeState, GraphicsState, VertexAttribute, VertexBuffer};
 use crate::pipeline::keys::{KeyLine, KeyMapBuilder};
 use crate::pipeline::recording::{FirstUse, Readiness, Recorder, Recording, RunInfo};
 use crate::pipeline::stable::Expansion;
-use crate::pipeline::{Description, PipelineKey, Shipped, ShippedScan};
+use crate::pipeline::{Description, Mask, PipelineKey, ShaderRef, Shipped, ShippedScan, UseData};
 use crate::store::fault_io::FaultDisk;
 use crate::store::io::share;
 use crate::testing::allocator::{with_allowance, with_failure};
 
-fn identity() -> Identity {
+pub fn identity() -> Identity {
     Identity::new("game", "spirv", 3).expect("valid")
 }
 
-fn hash(number: u32) -> ShaderHash {
+pub fn hash(number: u32) -> ShaderHash {
     let mut hash = ShaderHash::default();
     hash.0[..4].copy_from_slice(&number.to_le_bytes());
     hash
 }
 
 /// A pipeline of two shaders.
-fn description(vertex: u32, fragment: u32) -> Description {
+pub fn description(vertex: u32, fragment: u32) -> Description {
     let shaders = vec![ShaderRef { stage: 0, hash: hash(vertex) }, ShaderRef { stage: 4, hash: hash(fragment) }];
     Description { schema: Schema(7), state: vec![9; 3], shaders, ..Description::default() }
 }
 
 /// A map of shaders, stages and keys.
-fn keys(lines: impl IntoIterator<Item = (u32, u32, String)>) -> KeyMap {
+pub fn keys(lines: impl IntoIterator<Item = (u32, u32, String)>) -> KeyMap {
     let mut keys = KeyMapBuilder::default();
     for (number, stage, key) in lines {
         keys.add(&KeyLine { hash: hash(number), stage, key: &key }).expect("memory");
@@ -42,7 +42,7 @@ fn keys(lines: impl IntoIterator<Item = (u32, u32, String)>) -> KeyMap {
 }
 
 /// The stable file of a run that used these pipelines.
-fn stable(run: u8, pipelines: &[Description], keys: &KeyMap, api: u32) -> Vec<u8> {
+pub fn stable(run: u8, pipelines: &[Description], keys: &KeyMap, api: u32) -> Vec<u8> {
     let disk = FaultDisk::default();
     disk.write(Path::new("/s/other"), b"");
     let io = share(disk.process()).expect("memory");
@@ -82,10 +82,10 @@ fn built(files: &[Vec<u8>], keys: &KeyMap, options: BuildOptions) -> Result<(Vec
 }
 
 /// Masks, runs and times of a pipeline.
-type Uses = (BTreeSet<u64>, u32, u64);
+pub type Uses = (BTreeSet<u64>, u32, u64);
 
 /// All pipelines of a cache.
-fn listed(bytes: &[u8]) -> (BTreeMap<PipelineKey, Uses>, ShippedScan) {
+pub fn listed(bytes: &[u8]) -> (BTreeMap<PipelineKey, Uses>, ShippedScan) {
     let file = Shipped::of_bytes(bytes.to_vec(), Path::new("x.hobpipe"), &identity()).expect("valid");
     let mut list = BTreeMap::new();
     let scan = file.for_each(|pipeline| {
@@ -356,7 +356,7 @@ fn failed_allocation_of_a_build_is_a_result() {
 }
 
 /// A pipeline of the library's schema. Each attribute has a location and a format. `layout` tells pipelines apart.
-fn own(vertex: u32, layout: u64, attributes: &[(u32, u32)]) -> Description {
+pub fn own(vertex: u32, layout: u64, attributes: &[(u32, u32)]) -> Description {
     let state = GraphicsState {
         layout,
         vertex_buffers: vec![VertexBuffer { slot: 0, stride: 32, step_rate: 0 }],

@@ -1,6 +1,6 @@
 //! When runs used the pipelines of a build first.
 
-use crate::base::{Result, try_push};
+use crate::base::{Result, sort_slowly, try_push};
 use crate::pipeline::PipelineKey;
 use crate::pipeline::files::{Timelines, short_key};
 
@@ -8,7 +8,7 @@ use super::pipelines::Pipelines;
 
 /// Pipelines of a form that are in timelines. A form with many combinations of shaders would take much memory, and a run
 /// used few of them.
-const MOST_OF_FORM: usize = 8;
+pub const MOST_OF_FORM: usize = 8;
 
 /// Follows the pipelines of timelines from stable files to the cache.
 #[derive(Default)]
@@ -25,6 +25,23 @@ impl BuildTimelines {
     /// Add the timelines of a stable file.
     pub fn add(&mut self, timelines: &Timelines<u64>) -> Result<()> {
         self.timelines.merge(timelines)
+    }
+
+    /// The timelines of stable pipelines.
+    pub fn all(&self) -> &Timelines<u64> {
+        &self.timelines
+    }
+
+    /// Remove the forms of stable pipelines, and return them, sorted by form.
+    pub fn take_forms(&mut self) -> Vec<(u64, u32)> {
+        let mut forms = std::mem::take(&mut self.forms);
+        sort_slowly(&mut forms, |one, other| one.1.cmp(&other.1));
+        forms
+    }
+
+    /// Bytes of the forms.
+    pub fn memory_used(&self) -> usize {
+        self.forms.capacity() * size_of::<(u64, u32)>()
     }
 
     fn is_empty(&self) -> bool {

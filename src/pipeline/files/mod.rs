@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `wire` | little-endian parts of records |
 //! | `slots` | [`Slots`]: a hash table of numbers |
+//! | `sort` | [`sort::Sorter`]: sorts more records than memory holds |
 //! | `table` | [`Table`]: pipelines by key while files are merged |
 //! | `timeline` | [`Timelines`]: in which order runs used pipelines first |
 
 mod slots;
+pub mod sort;
 mod table;
 mod timeline;
 mod wire;

@@ -141,8 +141,18 @@ impl Table {
 
     /// All rows in the order of their first use, then of their keys. The order does not depend on that of insertion.
     pub fn in_order(&self) -> Result<Vec<u32>> {
+        self.sorted(&|row| row.uses.first_frame)
+    }
+
+    /// All rows in the order of their keys.
+    pub fn by_key(&self) -> Result<Vec<u32>> {
+        self.sorted(&|_| 0)
+    }
+
+    /// All rows in the order of a number, then of their keys.
+    fn sorted(&self, number: &dyn Fn(&Row) -> u64) -> Result<Vec<u32>> {
         // The begin of a key decides almost always, so few comparisons look at a row.
-        let begin = |(row, at): (&Row, u32)| (row.uses.first_frame, (word(&row.key).swap_bytes() >> 32) as u32, at);
+        let begin = |(row, at): (&Row, u32)| (number(row), (word(&row.key).swap_bytes() >> 32) as u32, at);
         let mut order = crate::base::try_collect(self.rows.iter().zip(0_u32..).map(begin))?;
         let key = |at: u32| &self.rows[at as usize].key;
         order.sort_unstable_by(|one, other| {

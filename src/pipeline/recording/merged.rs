@@ -1,9 +1,12 @@
 //! The pipelines of several recordings, by key.
 
+use super::spilled::{Spill, SpilledMerge};
 use super::{EncodedFirst, EncodedRecord, LaterUses, Recording};
-use crate::base::{Result, try_push};
-use crate::pipeline::files::{Cursor, Table, Timelines, UseData, get_description};
-use crate::pipeline::{DescriptionRef, Mask, PipelineKey, ShaderRef};
+use crate::base::{Result, sort_slowly, try_collect, try_push};
+use crate::pipeline::files::sort::Scratch;
+use crate::pipeline::files::{Cursor, Table, Timelines, UseData, get_description, short_key};
+use crate::pipeline::keys::Wanted;
+use crate::pipeline::{DescriptionRef, Mask, MaskSet, PipelineKey, ShaderRef};
 use crate::store::{LogScan, hash};
 
 /// A pipeline of [`Merged`].
@@ -20,6 +23,8 @@ pub struct MergedPipeline<'a> {
 /// First uses that are merged together. Merging one waits for memory several times. The steps of a batch are short
 /// loops, so the processor waits for many at once.
 const BATCH: usize = 64;
+/// Most bytes of the descriptions of a batch, and one description.
+const BATCH_BYTES: usize = 1 << 20;
 
 /// A first use of a batch.
 struct Pending {
@@ -97,13 +102,23 @@ pub struct Merged {
     batch: Batch,
     common: CommonMasks,
     shaders: Vec<ShaderRef>,
-    /// First uses in some of the runs, by place.
-    timelines: Timelines<u32>,
-    /// Those of the recording that is added, if its run is kept.
-    first_uses: Option<Vec<(u32, u32)>>,
+    /// First uses in some of the runs, by the begins of keys.
+    timelines: Timelines<u64>,
+    /// Those of the recording that is added, if its run is kept: the begin of the key, their order, the frame.
+    first_uses: Option<Vec<(u64, u32, u32)>>,
+    /// Bytes of the sets of masks, about.
+    masks: usize,
+    /// Where the table goes when it is full. `None`: it grows.
+    spill: Option<Spill>,
 }
 
 impl Merged {
+    /// A merge that writes its table to temporary files when it is full. Its pipelines are read with
+    /// [`take_spilled`](Self::take_spilled).
+    pub(in crate::pipeline) fn spilling(scratch: &Scratch) -> Result<Self> {
+        Ok(Self { spill: Some(Spill::new(scratch)?), ..Self::default() })
+    }
+
     /// Add a recording. Returns what was lost of it, with entries whose key is not that of their description. After an
     /// error the view may hold a part of the recording.
     pub fn add(&mut self, recording: &Recording) -> Result<LogScan> {
@@ -116,7 +131,7 @@ impl Merged {
                 EncodedRecord::First(first) => {
                     let mask_bit = self.common.bit(first.mask);
                     self.batch.push(&first, mask_bit)?;
-                    if self.batch.pending.len() == BATCH {
+                    if self.batch.pending.len() == BATCH || self.batch.encoded.len() >= BATCH_BYTES {
                         lost += self.merge_batch()?;
                     }
                 }
@@ -128,7 +143,11 @@ impl Merged {
             Ok(())
         })?;
         scan.damaged += lost + self.merge_batch()?;
-        if let Some(uses) = self.first_uses.take() {
+        if let Some(mut uses) = self.first_uses.take() {
+            // A run counts the first record of a pipeline alone.
+            sort_slowly(&mut uses, Ord::cmp);
+            uses.dedup_by_key(|(key, ..)| *key);
+            let uses = try_collect(uses.iter().map(|&(key, _, frame)| (key, frame)))?;
             self.timelines.insert(&recording.run().run, uses)?;
         }
         Ok(scan)
@@ -150,7 +169,15 @@ impl Merged {
         }
         batch.clear();
         self.batch = batch;
+        if self.spill.as_ref().is_some_and(|spill| spill.is_full(self.table.memory_used() + self.masks)) {
+            self.spill_table()?;
+        }
         Ok(lost)
+    }
+
+    fn spill_table(&mut self) -> Result<()> {
+        self.masks = 0;
+        self.spill.as_mut().map_or(Ok(()), |spill| spill.write(&mut self.table, self.sources))
     }
 
     /// False if the description is another one. Descriptions of one hash count as one: that of the table has the right
@@ -162,14 +189,14 @@ impl Merged {
             return Ok(false);
         }
         if row.bits & pending.mask_bit == 0 {
-            row.uses.masks.insert(pending.mask)?;
+            self.masks += usize::from(row.uses.masks.insert(pending.mask)?) * size_of::<Mask>();
             row.bits |= pending.mask_bit;
         }
         // A run that recorded a pipeline twice counts it once.
         if row.source != source {
             row.uses.count_first(pending.frame, pending.build_us);
             row.source = source;
-            self.note_first(at, pending.frame)?;
+            self.note_first(&pending.key, pending.frame)?;
         }
         Ok(true)
     }
@@ -181,26 +208,38 @@ impl Merged {
         let description = get_description(&mut cursor, &mut self.shaders)?;
         let is_valid = cursor.is_at_end() && description.is_some_and(|description| description.key() == key);
         if is_valid {
-            let at = self.table.insert(&key, encoded, UseData::first(mask, frame, build_us)?, self.sources)?;
-            self.note_first(at, frame)?;
+            let uses = match self.spill.as_mut().filter(|spill| spill.continues(self.sources)) {
+                None => UseData::first(mask, frame, build_us)?,
+                Some(spill) => {
+                    spill.keep_first(frame, build_us)?;
+                    UseData { masks: MaskSet::of(mask)?, ..UseData::default() }
+                }
+            };
+            self.table.insert(&key, encoded, uses, self.sources)?;
+            self.masks += 2 * size_of::<Mask>();
+            self.note_first(&key, frame)?;
         }
         Ok(is_valid)
     }
 
     /// A first use of the recording that is added.
-    fn note_first(&mut self, at: usize, frame: u64) -> Result<()> {
+    fn note_first(&mut self, key: &PipelineKey, frame: u64) -> Result<()> {
         let Some(uses) = &mut self.first_uses else { return Ok(()) };
-        try_push(uses, (at as u32, u32::try_from(frame).unwrap_or(u32::MAX)))
+        try_push(uses, (short_key(key), uses.len() as u32, u32::try_from(frame).unwrap_or(u32::MAX)))
     }
 
     /// False if the pipeline is unknown to this run: the record of its first use is lost.
     fn merge_later(&mut self, later: &LaterUses) -> Result<bool> {
-        let Some(at) = self.table.find(&later.key) else { return Ok(false) };
+        let Some(at) = self.table.find(&later.key) else {
+            // An earlier part of this recording may have it.
+            let spill = self.spill.as_mut().filter(|spill| spill.continues(self.sources));
+            return spill.map_or(Ok(false), |spill| spill.keep_later(later).map(|()| true));
+        };
         let row = self.table.row_mut(at);
         if row.source != self.sources {
             return Ok(false);
         }
-        row.uses.masks.insert(later.mask)?;
+        self.masks += usize::from(row.uses.masks.insert(later.mask)?) * size_of::<Mask>();
         row.uses.times = row.uses.times.saturating_add(later.times);
         Ok(true)
     }
@@ -215,9 +254,29 @@ impl Merged {
         self.len() == 0
     }
 
-    /// The first uses in some of the runs, by place.
-    pub fn timelines(&self) -> &Timelines<u32> {
+    /// The first uses in some of the runs, by the begins of keys.
+    pub fn timelines(&self) -> &Timelines<u64> {
         &self.timelines
+    }
+
+    /// The shaders of all pipelines, once.
+    pub(in crate::pipeline) fn take_wanted(&mut self) -> Result<Wanted> {
+        let mut wanted = self.spill.as_mut().map(Spill::take_wanted).unwrap_or_default();
+        let mut shaders = Vec::new();
+        for at in 0..self.len() {
+            let Some(pipeline) = self.get(at, &mut shaders)? else { continue };
+            pipeline.description.shaders.iter().try_for_each(|shader| wanted.add_shader(shader.hash))?;
+        }
+        Ok(wanted)
+    }
+
+    /// All pipelines, if the table was written. `None`: they are in memory.
+    pub(in crate::pipeline) fn take_spilled(&mut self) -> Result<Option<SpilledMerge>> {
+        if self.spill.as_ref().is_none_or(Spill::is_empty) {
+            return Ok(None);
+        }
+        self.spill_table()?;
+        self.spill.take().map(Spill::finish).transpose()
     }
 
     /// Bytes held, without the sets of masks.
@@ -231,6 +290,17 @@ impl Merged {
         let row = self.table.row(at);
         let description = get_description(&mut Cursor(self.table.encoded(at)), shaders)?;
         Ok(description.map(|description| MergedPipeline { key: row.key, description, uses: &row.uses }))
+    }
+
+    /// The key of a pipeline, by its place.
+    pub(in crate::pipeline) fn key(&self, at: usize) -> &PipelineKey {
+        &self.table.row(at).key
+    }
+
+    /// Pipelines in memory and in temporary files, if there are such files; otherwise 0. One may count several times.
+    pub(in crate::pipeline) fn spilled(&self) -> u64 {
+        let rows = self.spill.as_ref().map_or(0, Spill::rows);
+        if rows > 0 { rows + self.len() as u64 } else { 0 }
     }
 
     /// How all runs used a pipeline, by its place.

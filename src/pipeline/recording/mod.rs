@@ -9,8 +9,10 @@
 //! | file | content |
 //! |---|---|
 //! | `merged` | [`Merged`]: the pipelines of several recordings |
+//! | `spilled` | a merge of more pipelines than memory holds |
 
 mod merged;
+mod spilled;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +29,7 @@ use crate::store::io::SharedIo;
 use crate::store::{LogReader, LogRecord, LogScan, LogWriter};
 
 pub use merged::{Merged, MergedPipeline};
+pub(in crate::pipeline) use spilled::SpilledMerge;
 
 /// Kinds of records.
 mod kind {
@@ -201,11 +204,7 @@ impl Recorder {
         }
         self.buffer.clear();
         self.buffer.try_reserve(uses.len() * USE)?;
-        for LaterUses { key, times, mask } in uses {
-            self.buffer.extend_from_slice(&key.0);
-            self.buffer.extend_from_slice(&times.to_le_bytes());
-            mask.0.iter().for_each(|word| self.buffer.extend_from_slice(&word.to_le_bytes()));
-        }
+        uses.iter().for_each(|uses| put_later(&mut self.buffer, uses));
         self.log.push(&LogRecord { kind: kind::USES, ..LogRecord::default() }, &self.buffer)?;
         self.log.flush()
     }
@@ -306,7 +305,7 @@ impl Recording {
             match record.kind {
                 kind::USES => {
                     lost += u64::from(payload.len() % USE > 0);
-                    while let Some(uses) = get_uses(&mut cursor) {
+                    while let Some(uses) = get_later(&mut cursor) {
                         each(EncodedRecord::Later(uses))?;
                     }
                 }
@@ -364,6 +363,13 @@ impl<'a> EncodedFirst<'a> {
     }
 }
 
-fn get_uses(cursor: &mut Cursor<'_>) -> Option<LaterUses> {
+/// Append [`USE`] bytes, for which there is room.
+fn put_later(out: &mut Vec<u8>, LaterUses { key, times, mask }: &LaterUses) {
+    out.extend_from_slice(&key.0);
+    out.extend_from_slice(&times.to_le_bytes());
+    mask.0.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+}
+
+fn get_later(cursor: &mut Cursor<'_>) -> Option<LaterUses> {
     Some(LaterUses { key: Fingerprint(cursor.array()?), times: cursor.u64()?, mask: cursor.mask()? })
 }

@@ -4,9 +4,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::file::{Put, StableInfo, stable_key, write};
+use super::spilled::SpilledForms;
 use crate::base::{Result, error, sort_slowly, try_collect, try_push, try_string};
-use crate::fingerprint::Builder;
+use crate::fingerprint::{Builder, Bytes};
 use crate::pipeline::copy_dimensions;
+use crate::pipeline::files::sort::{Scratch, Watch};
 use crate::pipeline::files::{Dimension, Timelines, UseData, put_text, short_key};
 use crate::pipeline::keys::{KeyMap, Wanted};
 use crate::pipeline::recording::{Merged, MergedPipeline, Recording};
@@ -51,6 +53,7 @@ pub struct Expansion {
     version: String,
     dimensions: Vec<Dimension>,
     merged: Merged,
+    scratch: Option<Scratch>,
     runs: Vec<[u8; 16]>,
     runs_from: u64,
     runs_to: u64,
@@ -67,11 +70,27 @@ impl Expansion {
             version: try_string(&run.version)?,
             dimensions,
             merged: Merged::default(),
+            scratch: None,
             runs: Vec::new(),
             runs_from: u64::MAX,
             runs_to: 0,
             report: Expanded::default(),
         })
+    }
+
+    /// Keep about `memory` bytes of pipelines in memory, and all others in temporary files beside `output`. The result is
+    /// the same. Call it before recordings are added. Without it all pipelines stay in memory.
+    pub fn spill_beside(&mut self, io: &SharedIo, output: &Path, memory: usize) -> Result<()> {
+        let scratch = Scratch::beside(io, output, memory)?;
+        self.merged = Merged::spilling(&scratch)?;
+        self.scratch = Some(scratch);
+        Ok(())
+    }
+
+    /// How often [`finish_watched`](Self::finish_watched) calls its function, about.
+    pub fn steps_to_finish(&self) -> u64 {
+        // Each pipeline is read by its key, by its stable key, for the name of the file, and for the file.
+        Watch::calls(4 * self.merged.spilled())
     }
 
     /// Add a recording. False if its run was added already: of two files of one run, add the longer one first. A recording
@@ -105,23 +124,42 @@ impl Expansion {
         Ok(true)
     }
 
-    /// The lines of key maps that [`finish`](Self::finish) needs.
-    pub fn wanted(&self) -> Result<Wanted> {
-        let (mut wanted, mut shaders) = (Wanted::default(), Vec::new());
-        for at in 0..self.merged.len() {
-            let Some(pipeline) = self.merged.get(at, &mut shaders)? else { continue };
-            pipeline.description.shaders.iter().try_for_each(|shader| wanted.add_shader(shader.hash))?;
-        }
-        Ok(wanted)
+    /// The lines of key maps that [`finish`](Self::finish) needs. Call it once, after all recordings are added.
+    pub fn take_wanted(&mut self) -> Result<Wanted> {
+        self.merged.take_wanted()
     }
 
     /// Write the stable file, in place of one at `path`. An error leaves that file as it was. It is an error if there are
     /// pipelines, and none has a stable form.
     pub fn finish(self, keys: &KeyMap, io: &SharedIo, path: &Path) -> Result<Expanded> {
-        let mut report = self.report;
-        report.pipelines = self.merged.len() as u64;
-        let stable = Stable::of(&self.merged, keys, &mut report.unresolved)?;
-        report.stable = stable.groups.len() as u64;
+        self.finish_watched(keys, io, path, &mut || Ok(()))
+    }
+
+    /// [`finish`](Self::finish) that calls `step` now and then during long work. Its error ends the work.
+    pub fn finish_watched(
+        mut self,
+        keys: &KeyMap,
+        io: &SharedIo,
+        path: &Path,
+        step: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Expanded> {
+        let (mut report, mut watch) = (self.report, Watch::new(step));
+        let forms = match (self.merged.take_spilled()?, &self.scratch) {
+            (Some(spilled), Some(scratch)) => {
+                let (timelines, unresolved) = (self.merged.timelines(), &mut report.unresolved);
+                let forms = SpilledForms::of(spilled, timelines, keys, scratch, unresolved, &mut watch)?;
+                report.pipelines = forms.counts.pipelines;
+                report.stable = forms.counts.stable;
+                report.damaged += forms.counts.lost;
+                Forms::Spilled(forms)
+            }
+            _ => {
+                report.pipelines = self.merged.len() as u64;
+                let stable = Stable::of(&self.merged, keys, &mut report.unresolved)?;
+                report.stable = stable.groups.len() as u64;
+                Forms::Held(stable, &self.merged)
+            }
+        };
         if report.stable == 0 && report.pipelines > 0 {
             let (pipelines, lines) = (report.pipelines, keys.total());
             return Err(error!(
@@ -132,7 +170,10 @@ impl Expansion {
         }
         let mut source = Builder::new(CONTEXT);
         source.written(1, self.runs.len() as u32, |bytes| self.runs.iter().for_each(|run| bytes.put(run)));
-        source.written(2, 0, |bytes| stable.groups.iter().for_each(|group| bytes.put(&group.key.0)));
+        let mut hashed = Ok(());
+        source.written(2, 0, |bytes| hashed = forms.hash_keys(bytes, &mut watch));
+        hashed?;
+        let mut forms = forms;
         let info = StableInfo {
             identity: self.identity,
             version: self.version,
@@ -142,9 +183,42 @@ impl Expansion {
             pipelines: report.stable,
             dimensions: self.dimensions,
         };
-        let timelines = stable.timelines(&self.merged)?;
-        report.bytes = write(io, path, &info, &timelines, |put| stable.write(&self.merged, keys, put))?;
+        let timelines = forms.take_timelines()?;
+        report.bytes = write(io, path, &info, &timelines, |put| forms.write(keys, put, &mut watch))?;
         Ok(report)
+    }
+}
+
+/// The stable forms of all pipelines.
+enum Forms<'a> {
+    /// In memory, with their pipelines.
+    Held(Stable, &'a Merged),
+    Spilled(SpilledForms),
+}
+
+impl Forms<'_> {
+    fn hash_keys(&self, bytes: &mut Bytes, watch: &mut Watch<'_>) -> Result<()> {
+        match self {
+            Self::Held(stable, _) => {
+                stable.groups.iter().for_each(|group| bytes.put(&group.key.0));
+                Ok(())
+            }
+            Self::Spilled(forms) => forms.hash_keys(bytes, watch),
+        }
+    }
+
+    fn take_timelines(&mut self) -> Result<Timelines<u64>> {
+        match self {
+            Self::Held(stable, merged) => stable.timelines(merged),
+            Self::Spilled(forms) => Ok(std::mem::take(&mut forms.timelines)),
+        }
+    }
+
+    fn write(&self, keys: &KeyMap, put: &mut Put<'_>, watch: &mut Watch<'_>) -> Result<()> {
+        match self {
+            Self::Held(stable, merged) => stable.write(merged, keys, put),
+            Self::Spilled(forms) => forms.write(put, watch),
+        }
     }
 }
 
@@ -191,10 +265,11 @@ impl Stable {
 
     /// When runs used the stable pipelines first.
     fn timelines(&self, merged: &Merged) -> Result<Timelines<u64>> {
-        let mut by_place = try_collect(self.pipelines.iter().map(|(key, at)| (*at, short_key(key))))?;
-        sort_slowly(&mut by_place, Ord::cmp);
-        merged.timelines().map(|at, found| match by_place.binary_search_by_key(&at, |(place, _)| *place) {
-            Ok(place) => found(by_place[place].1),
+        let recorded = |at: u32| short_key(merged.key(at as usize));
+        let mut by_key = try_collect(self.pipelines.iter().map(|(key, at)| (recorded(*at), short_key(key))))?;
+        sort_slowly(&mut by_key, Ord::cmp);
+        merged.timelines().map(|recorded, found| match by_key.binary_search_by_key(&recorded, |(key, _)| *key) {
+            Ok(at) => found(by_key[at].1),
             Err(_) => Ok(()),
         })
     }
@@ -217,7 +292,7 @@ impl Stable {
 }
 
 /// Encode the stable form of a pipeline, or return its first shader without a key.
-fn put_stable(out: &mut Vec<u8>, pipeline: &MergedPipeline<'_>, keys: &KeyMap) -> Result<Option<ShaderRef>> {
+pub fn put_stable(out: &mut Vec<u8>, pipeline: &MergedPipeline<'_>, keys: &KeyMap) -> Result<Option<ShaderRef>> {
     let description = &pipeline.description;
     out.clear();
     out.try_reserve(11 + description.state.len())?;

@@ -6,15 +6,19 @@
 //!
 //! Invariants:
 //! 1. The file does not depend on the order of the recordings, and the same run counts once.
-//! 2. Recordings stream: memory holds the key map and the merged pipelines.
+//! 2. Recordings stream: memory holds the key map, and the merged pipelines up to a limit. Others are in temporary files.
 //!
 //! | file | content |
 //! |---|---|
 //! | `expand` | [`Expansion`]: recordings and keys become a stable file |
 //! | `file` | `*.hobstable`, read and written |
+//! | `spilled` | the stable forms of more pipelines than memory holds |
 
 mod expand;
 mod file;
+mod spilled;
+#[cfg(test)]
+mod spill_tests;
 #[cfg(test)]
 mod tests;
 

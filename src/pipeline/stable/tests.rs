@@ -15,19 +15,19 @@ use crate::store::fault_io::FaultDisk;
 use crate::store::io::share;
 use crate::testing::allocator::{with_allowance, with_failure};
 
-fn hash(number: u32) -> ShaderHash {
+pub fn hash(number: u32) -> ShaderHash {
     let mut hash = ShaderHash::default();
     hash.0[..4].copy_from_slice(&number.to_le_bytes());
     hash
 }
 
 /// A pipeline of two shaders.
-fn description(vertex: u32, fragment: u32, state: u8) -> Description {
+pub fn description(vertex: u32, fragment: u32, state: u8) -> Description {
     let shaders = vec![ShaderRef { stage: 0, hash: hash(vertex) }, ShaderRef { stage: 4, hash: hash(1000 + fragment) }];
     Description { schema: Schema(7), state: vec![state; 3], shaders, ..Description::default() }
 }
 
-fn run(number: u8) -> RunInfo {
+pub fn run(number: u8) -> RunInfo {
     RunInfo {
         identity: Identity::new("game", "spirv", 3).expect("valid"),
         version: "1.0".into(),
@@ -37,7 +37,7 @@ fn run(number: u8) -> RunInfo {
     }
 }
 
-fn recorded(run: &RunInfo, pipelines: &[Description]) -> Vec<u8> {
+pub fn recorded(run: &RunInfo, pipelines: &[Description]) -> Vec<u8> {
     let disk = FaultDisk::default();
     disk.write(Path::new("/r/other"), b"");
     let io = share(disk.process()).expect("memory");
@@ -60,12 +60,12 @@ fn recorded(run: &RunInfo, pipelines: &[Description]) -> Vec<u8> {
     disk.read(path).expect("there")
 }
 
-fn recording(bytes: &[u8]) -> Recording {
+pub fn recording(bytes: &[u8]) -> Recording {
     Recording::of_bytes(bytes.to_vec(), Path::new("x.rec.hobpipe")).expect("valid")
 }
 
 /// The key of each shader; those below `missing` have none.
-fn keys(missing: u32) -> KeyMap {
+pub fn keys(missing: u32) -> KeyMap {
     let mut keys = KeyMapBuilder::default();
     for number in missing..40 {
         for (base, stage) in [(0, 0), (1000, 4)] {
@@ -89,10 +89,10 @@ fn expanded(files: &[Vec<u8>], keys: &KeyMap) -> Result<(Vec<u8>, Expanded)> {
 }
 
 /// Keys of the shaders, state, times and runs of a pipeline.
-type Listed = (Vec<String>, u8, u64, u32);
+pub type Listed = (Vec<String>, u8, u64, u32);
 
 /// All pipelines of a file.
-fn listed(bytes: &[u8]) -> (Vec<Listed>, LogScan) {
+pub fn listed(bytes: &[u8]) -> (Vec<Listed>, LogScan) {
     let file = StableFile::of_bytes(bytes.to_vec(), Path::new("x.hobstable")).expect("valid");
     let mut list = Vec::new();
     let scan = file.for_each(|pipeline, _| {
