@@ -757,8 +757,10 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Makes a graph with the same values at its sinks, for a host that sets no more inputs.</summary>
         /// <remarks>
         /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
-        /// sink depends on are removed. The others are copied. Both graphs use the same <c>user_data</c>, perhaps at the same time, and
-        /// <c>release</c> is called for the last copy. On success <c>*out_graph</c> is the caller's to destroy.
+        /// sink depends on are removed; the source of a feedback link to such a node becomes a sink. The others are copied.
+        /// <para/>
+        /// Both graphs use the same <c>user_data</c>, perhaps at the same time, and <c>release</c> is called for the last copy. On success
+        /// <c>*out_graph</c> is the caller's to destroy.
         /// <para/>
         /// <code>
         /// hob_graph *baked = NULL;
