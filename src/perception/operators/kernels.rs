@@ -131,6 +131,49 @@ kernels! {
         parts(count, sums, out);
     }
 
+    /// Add `p (p - 256)` of bytes to sums, which wrap.
+    pub fn add_terms(sums: &mut [u32], bytes: &[u8]) {
+        for (sum, byte) in sums.iter_mut().zip(bytes) {
+            let byte = i16::from(*byte);
+            *sum = sum.wrapping_add((byte * (byte - 256)) as u32);
+        }
+    }
+
+    /// Add `p (p - 256)` of entering bytes to sums, and subtract that of leaving ones.
+    pub fn move_terms(sums: &mut [u32], entering: &[u8], leaving: &[u8]) {
+        for ((sum, entering), leaving) in sums.iter_mut().zip(entering).zip(leaving) {
+            let (entering, leaving) = (i16::from(*entering), i16::from(*leaving));
+            let terms = i32::from(entering * (entering - 256)) - i32::from(leaving * (leaving - 256));
+            *sum = sum.wrapping_add(terms as u32);
+        }
+    }
+
+    /// The sums of each number and the one `distance` further, which wrap. There are `distance` fewer than numbers.
+    pub fn pair_sums(numbers: &[u32], distance: usize, out: &mut [u32]) {
+        for ((out, one), other) in out.iter_mut().zip(numbers).zip(&numbers[distance..]) {
+            *out = one.wrapping_add(*other);
+        }
+    }
+
+    /// Add sums to others, which wrap.
+    pub fn add_sums(sums: &mut [u32], more: &[u32]) {
+        for (sum, more) in sums.iter_mut().zip(more) {
+            *sum = sum.wrapping_add(*more);
+        }
+    }
+
+    /// `first + last - 2 product` for each product, which wraps.
+    pub fn finish_scores(products: &mut [u32], first: &[u32], last: u32) {
+        for (product, first) in products.iter_mut().zip(first) {
+            *product = first.wrapping_add(last).wrapping_sub(*product << 1);
+        }
+    }
+
+    /// Numbers that are at most `most`.
+    pub fn count_at_most(numbers: &[u32], most: u32) -> u32 {
+        numbers.iter().map(|number| u32::from(*number <= most)).sum()
+    }
+
     /// The least number.
     pub fn least(numbers: &[u32]) -> u32 {
         numbers.iter().fold(u32::MAX, |least, number| least.min(*number))

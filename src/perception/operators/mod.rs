@@ -20,14 +20,19 @@
 //! | `windows` | box mean, erosion, dilation |
 //! | `tally` | histogram, mean, count of pixels that are not zero |
 //! | `template` | the best match of a template, by successive elimination |
+//! | `dense` | scores of all positions of some blocks, where elimination does not pay |
+//! | `products` | dot products of a template and pixels, plain, with AVX2 and with AVX-512 |
 //! | `glyphs` | numbers, read by comparing glyphs |
 
+mod dense;
 #[allow(unsafe_code, reason = "calls AVX2 intrinsics after checking the processor")]
 mod distances;
 mod glyphs;
 #[allow(unsafe_code, reason = "calls code for AVX2 after checking the processor")]
 mod kernels;
 mod local;
+#[allow(unsafe_code, reason = "calls intrinsics after checking the processor")]
+mod products;
 mod reach;
 mod rows;
 mod tally;

@@ -107,6 +107,13 @@ pub fn channel(view: &View<'_>, channel: Channel, x: u32, y: u32, out: &mut [u8]
     }
 }
 
+/// One of the channels to compare, of the pixels from `x` on in row `y`.
+pub fn plane(view: &View<'_>, compare: Compare, index: usize, x: u32, y: u32, out: &mut [u8]) {
+    let is_single = compare.channels(view.shape().format) == 1;
+    let planes = if is_single { &[Channel::Luma; 3] } else { &[Channel::Red, Channel::Green, Channel::Blue] };
+    channel(view, planes[index], x, y, out);
+}
+
 /// The pixels from `x` on in row `y`, in the form to compare. `out` is a whole number of pixels.
 pub fn compared(view: &View<'_>, compare: Compare, x: u32, y: u32, out: &mut [u8]) {
     let format = view.shape().format;

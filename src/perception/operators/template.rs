@@ -2,7 +2,10 @@
 //!
 //! Successive elimination: the template is divided into cells of `b` times `b` pixels. At each position the sums of the
 //! cells give a lower bound, because `(sum of n differences)² <= n * sum of their squares`. A position is compared by
-//! pixels only if its bound is not above the best score so far.
+//! pixels only if its bound is not above the best score so far. Where that leaves many positions, the scores of whole
+//! blocks are computed: see [`dense`](super::dense).
+//!
+//! A row of an image with several channels is kept as a row of each channel, one after the other.
 //!
 //! Positions go in blocks of 64 in a row. Each block keeps a lower bound of its scores or, once known, its best score.
 //! After a change only the blocks whose positions saw it get new bounds.
@@ -18,9 +21,11 @@ use crate::base::{Result, error, try_filled};
 use crate::executor::{Executor, Priority};
 use crate::perception::image::{Format, Image, Rect, Shape, View};
 
+use super::dense::{self, Dense};
 use super::distances::{self, POSITIONS};
+use super::kernels;
+use super::products::{ROWS, SLACK};
 use super::rows::{self, Compare};
-use super::{kernels, packed};
 
 /// A small image to find.
 #[derive(Debug)]
@@ -40,6 +45,10 @@ const MAX_TEMPLATE_SIDE: u32 = 1024;
 const BAND: usize = 32;
 /// Columns of sums on the stack.
 const COLUMNS: usize = 512;
+/// Blocks of so many open positions are compared as a whole. A position takes 75 ns, and [`ROWS`] blocks 650 ns.
+const DENSE_FROM: u32 = 8;
+/// A block whose bound is below the best score divided by this is one of many open positions, most likely.
+const HOPELESS: u64 = 8;
 /// The position of a block that has only a bound.
 const UNKNOWN: u32 = u32::MAX;
 /// The position of a block whose bound is out of date.
@@ -102,11 +111,13 @@ struct Match {
 pub struct Search {
     input: Shape,
     channels: usize,
-    /// The template's pixels, and the bytes of a row of them.
+    /// The template's pixels, in rows of channels.
     template: Vec<u8>,
-    row_size: usize,
-    /// The image's pixels.
+    /// Columns and rows of the template.
+    size: [usize; 2],
+    /// The image's pixels, in rows of channels, and room behind them.
     plane: Vec<u8>,
+    /// Bytes of a row of pixels.
     stride: usize,
     /// Side of a cell in pixels: 1, 4 or 8.
     cell: usize,
@@ -121,6 +132,8 @@ pub struct Search {
     /// Blocks of a row.
     row_blocks: usize,
     best: Option<Match>,
+    /// `None` for a template whose scores do not fit.
+    dense: Option<Dense>,
     evaluated: u64,
 }
 
@@ -140,8 +153,11 @@ impl Search {
         };
         let row_blocks = positions[0].div_ceil(POSITIONS);
         let sums_stride = row_blocks * POSITIONS + w;
-        let template = packed(&parameters.image, parameters.compare)?;
-        let row_size = w * channels;
+        let mut template = try_filled(0, w * h * channels)?;
+        for (row, out) in template.chunks_exact_mut(w).enumerate() {
+            let y = (row / channels) as u32;
+            rows::plane(&parameters.image.view(), parameters.compare, row % channels, 0, y, out);
+        }
         let (across, down) = (w / cell, h / cell);
         let count = most.min(across * down);
         let mut cells = Vec::new();
@@ -149,18 +165,19 @@ impl Search {
         for index in 0..count {
             let place = index * (across * down) / count;
             let (x, y) = (place % across * cell, place / across * cell);
-            let sum: u32 = (y..y + cell)
-                .flat_map(|y| &template[y * row_size + x * channels..][..cell * channels])
-                .map(|byte| u32::from(*byte))
-                .sum();
+            let rows = y * channels..(y + cell) * channels;
+            let numbers = rows.flat_map(|row| &template[row * w + x..][..cell]);
+            let sum: u32 = numbers.map(|number| u32::from(*number)).sum();
             cells.push(((y * sums_stride + x) as u32, sum as i16));
         }
+        let has_dense = template.len() <= dense::MAX_NUMBERS;
         Ok(Self {
+            dense: has_dense.then(|| Dense::new(&template, w, channels, columns)).transpose()?,
             input,
             channels,
             template,
-            row_size,
-            plane: try_filled(0, columns * channels * rows)?,
+            size: [w, h],
+            plane: try_filled(0, columns * channels * (rows + ROWS - 1) + SLACK)?,
             stride: columns * channels,
             cell,
             cells,
@@ -177,6 +194,7 @@ impl Search {
     pub fn memory_used(&self) -> usize {
         self.plane.capacity()
             + self.template.capacity()
+            + self.dense.as_ref().map_or(0, Dense::memory_used)
             + self.sums.capacity() * size_of::<i16>()
             + self.blocks.capacity() * size_of::<Block>()
             + self.cells.capacity() * size_of::<(u32, i16)>()
@@ -212,6 +230,7 @@ impl Search {
             Some(areas) => self.refresh_parts(parameters.compare, input, areas) + changed(areas),
         };
         self.evaluated = 0;
+        self.dense.iter_mut().for_each(Dense::forget);
         self.search(parameters.limit.unwrap_or(u64::MAX));
         operations += self.evaluated * self.template.len() as u64;
         *value = match self.best {
@@ -223,9 +242,10 @@ impl Search {
 
     /// New pixels, sums and bounds everywhere.
     fn refresh(&mut self, compare: Compare, input: &View<'_>, executor: &Executor) {
-        in_parts(executor, &mut self.plane, BAND * self.stride, &|part, bytes| {
-            for (y, row) in (part * BAND..).zip(bytes.chunks_exact_mut(self.stride)) {
-                rows::compared(input, compare, 0, y as u32, row);
+        let [width, height] = [self.input.width as usize, self.input.height as usize];
+        in_parts(executor, &mut self.plane[..height * self.stride], BAND * self.stride, &|part, bytes| {
+            for (row, out) in (part * BAND * self.channels..).zip(bytes.chunks_exact_mut(width)) {
+                rows::plane(input, compare, row % self.channels, 0, (row / self.channels) as u32, out);
             }
         });
         let (plane, stride, channels, cell) = (&self.plane, self.stride, self.channels, self.cell);
@@ -250,12 +270,13 @@ impl Search {
         let areas = || areas.iter().map(|area| area.intersection(bounds)).filter(|area| !area.is_empty());
         for area in areas() {
             for y in area.y..area.bottom() as u32 {
-                let start = y as usize * self.stride + area.x as usize * self.channels;
-                let row = &mut self.plane[start..start + area.width as usize * self.channels];
-                rows::compared(input, compare, area.x, y, row);
+                let rows = &mut self.plane[y as usize * self.stride..][..self.stride];
+                for (channel, row) in rows.chunks_exact_mut(self.input.width as usize).enumerate() {
+                    let part = &mut row[area.x as usize..area.right() as usize];
+                    rows::plane(input, compare, channel, area.x, y, part);
+                }
             }
         }
-        let [w, h] = [self.row_size / self.channels, self.template.len() / self.row_size];
         let limit = |area: Rect, size: [usize; 2], ends: [usize; 2]| {
             let [left, top] =
                 [(area.x as usize + 1).saturating_sub(size[0]), (area.y as usize + 1).saturating_sub(size[1])];
@@ -269,7 +290,7 @@ impl Search {
                 let plane = &self.plane[top * self.stride..];
                 sum_cells(plane, self.stride, self.channels, self.cell, [left, right], sums, self.sums_stride);
             }
-            let [left, right, top, bottom] = limit(area, [w, h], self.positions);
+            let [left, right, top, bottom] = limit(area, self.size, self.positions);
             if left < right && top < bottom {
                 for y in top..bottom {
                     let row = y * self.row_blocks;
@@ -304,47 +325,102 @@ impl Search {
         };
         // Low bounds first, because they lead to a low score.
         let mut low = least(&self.blocks, 0);
+        let mut most = low.saturating_mul(2).saturating_add(1);
         loop {
-            let most = low.saturating_mul(2).saturating_add(1);
-            for index in 0..self.blocks.len() {
-                let block = self.blocks[index];
-                if block.low > best.score.min(most) {
-                    continue;
-                }
-                let y = (index / self.row_blocks) as u32;
-                let first = Match { score: block.low, y, x: (index % self.row_blocks * POSITIONS) as u32 };
-                if block.at != UNKNOWN {
-                    best = best.min(Match { x: block.at, ..first });
-                } else if first < best {
-                    self.evaluate(index, most, &mut best);
-                }
+            let before = best.score;
+            for y in (0..self.positions[1]).step_by(ROWS) {
+                (0..self.row_blocks).for_each(|column| self.compare(y, column, most, &mut best));
             }
             if most >= best.score {
                 break;
             }
             low = least(&self.blocks, most);
+            // Further passes pay as long as they find better scores, and most blocks have bounds that are near to them.
+            let far = self.blocks.iter().filter(|block| block.low < best.score / HOPELESS).count();
+            let pays = best.score < before - before / 4 && far < self.blocks.len() / 4;
+            most = if pays { low.saturating_mul(2).saturating_add(1) } else { u64::MAX };
         }
         self.best = (best != none).then_some(best);
     }
 
-    /// Compare the positions of a block that may be better than `best`, and whose bounds are at most `most`.
-    fn evaluate(&mut self, index: usize, most: u64, best: &mut Match) {
-        let (y, x) = (index / self.row_blocks, index % self.row_blocks * POSITIONS);
+    /// Compare the positions of blocks one above the other, from row `top` on, that may be better than `best` and whose
+    /// bounds are at most `most`.
+    fn compare(&mut self, top: usize, column: usize, most: u64, best: &mut Match) {
+        let rows = ROWS.min(self.positions[1] - top);
+        let x = column * POSITIONS;
         let count = POSITIONS.min(self.positions[0] - x);
-        let mut bounds = [0; POSITIONS];
-        distances::bounds(&self.sums[y * self.sums_stride + x..], &self.cells, &mut bounds);
+        let mut is_open = [false; ROWS];
+        let mut open = 0;
+        for (row, is_open) in is_open[..rows].iter_mut().enumerate() {
+            let block = self.blocks[(top + row) * self.row_blocks + column];
+            let first = Match { score: block.low, y: (top + row) as u32, x: x as u32 };
+            if block.low <= best.score.min(most) {
+                if block.at != UNKNOWN {
+                    *best = (*best).min(Match { x: block.at, ..first });
+                } else {
+                    *is_open = first < *best;
+                }
+            }
+            // In the last pass, bounds far below the best score leave most positions.
+            if *is_open && most == u64::MAX && block.low < best.score / HOPELESS {
+                open += DENSE_FROM / 2;
+            }
+        }
+        if is_open == [false; ROWS] || open >= DENSE_FROM && self.compare_all(top, column, best) {
+            return;
+        }
+        let area = (self.cell * self.cell * self.channels) as u64;
+        let above = best.score.min(most).saturating_mul(area).min(u64::from(u32::MAX)) as u32;
+        let mut bounds = [[u32::MAX; POSITIONS]; ROWS];
+        open = 0;
+        for (row, bounds) in bounds.iter_mut().enumerate().filter(|(row, _)| is_open[*row]) {
+            distances::bounds(&self.sums[(top + row) * self.sums_stride + x..], &self.cells, bounds);
+            open += kernels::count_at_most(&bounds[..count], above);
+            if open >= DENSE_FROM && self.compare_all(top, column, best) {
+                return;
+            }
+        }
+        for (row, bounds) in bounds.iter().enumerate().filter(|(row, _)| is_open[*row]) {
+            self.compare_some(top + row, x, &bounds[..count], most, best);
+        }
+    }
+
+    /// Compare all positions of blocks one above the other. Returns whether that is possible.
+    fn compare_all(&mut self, top: usize, column: usize, best: &mut Match) -> bool {
+        let Some(dense) = &mut self.dense else { return false };
+        let x = column * POSITIONS;
+        let count = POSITIONS.min(self.positions[0] - x);
+        let mut scores = [[0; POSITIONS]; ROWS];
+        dense.compute(&self.plane, top, x, &mut scores);
+        for (y, scores) in (top..self.positions[1]).zip(scores) {
+            let scores = &scores[..count];
+            let low = u64::from(kernels::least(scores));
+            let mut block = Block { low, at: UNKNOWN };
+            if low <= best.score {
+                let at = scores.iter().position(|score| u64::from(*score) == low).unwrap_or(0);
+                block.at = (x + at) as u32;
+                *best = (*best).min(Match { score: low, y: y as u32, x: block.at });
+            }
+            self.blocks[y * self.row_blocks + column] = block;
+            self.evaluated += count as u64;
+        }
+        true
+    }
+
+    /// Compare the positions of a block that may be better than `best`, and whose bounds are at most `most`.
+    fn compare_some(&mut self, y: usize, x: usize, bounds: &[u32], most: u64, best: &mut Match) {
         let area = (self.cell * self.cell * self.channels) as u64;
         let (mut low, mut known) = (u64::MAX, Match { score: u64::MAX, y: y as u32, x: UNKNOWN });
-        for (x, bound) in (x..).zip(&bounds[..count]) {
+        for (x, bound) in (x..).zip(bounds) {
             let bound = u64::from(*bound).div_ceil(area);
             if bound > best.score.min(most) {
                 low = low.min(bound);
                 continue;
             }
             self.evaluated += 1;
-            let start = y * self.stride + x * self.channels;
-            let (template, size) = (&self.template, self.row_size);
-            let score = distances::squared(&self.plane, start, self.stride, template, size, best.score);
+            let start = y * self.stride + x;
+            let (width, [columns, _]) = (self.input.width as usize, self.size);
+            let score = distances::squared(&self.plane, start, width, &self.template, columns, best.score);
             if score > best.score {
                 low = low.min(score);
                 continue;
@@ -353,7 +429,7 @@ impl Search {
             known = known.min(found);
             *best = (*best).min(found);
         }
-        self.blocks[index] =
+        self.blocks[y * self.row_blocks + x / POSITIONS] =
             if known.score < low { Block { low: known.score, at: known.x } } else { Block { low, at: UNKNOWN } };
     }
 }
@@ -376,34 +452,18 @@ fn sum_cells(
     sums_stride: usize,
 ) {
     let mut columns = [0; COLUMNS];
+    let width = stride / channels;
     for left in (left..right).step_by(COLUMNS - 8) {
-        let width = (COLUMNS - 8).min(right - left);
-        let columns = &mut columns[..width + cell - 1];
+        let count = (COLUMNS - 8).min(right - left);
+        let columns = &mut columns[..count + cell - 1];
         columns.fill(0);
-        let row = |y: usize| &plane[y * stride + left * channels..][..columns_size(width, cell, channels)];
-        (0..cell - 1).for_each(|y| add(columns, row(y), channels, true));
+        let rows =
+            |y: usize| (0..channels).map(move |row| &plane[y * stride + row * width + left..][..count + cell - 1]);
+        (0..cell - 1).flat_map(rows).for_each(|row| kernels::add(columns, row));
         for (y, sums) in sums.chunks_exact_mut(sums_stride).enumerate() {
-            add(columns, row(y + cell - 1), channels, true);
-            kernels::add_ahead(columns, cell, &mut sums[left..left + width]);
-            add(columns, row(y), channels, false);
-        }
-    }
-}
-
-fn columns_size(width: usize, cell: usize, channels: usize) -> usize {
-    (width + cell - 1) * channels
-}
-
-/// Add the pixels of a row to sums of columns, or subtract them.
-fn add(columns: &mut [u16], row: &[u8], channels: usize, is_entering: bool) {
-    match (channels, is_entering) {
-        (1, true) => kernels::add(columns, row),
-        (1, false) => kernels::subtract(columns, row),
-        _ => {
-            for (column, pixel) in columns.iter_mut().zip(row.as_chunks::<3>().0) {
-                let sum = pixel.iter().map(|byte| u16::from(*byte)).sum::<u16>();
-                *column = if is_entering { *column + sum } else { *column - sum };
-            }
+            rows(y + cell - 1).for_each(|row| kernels::add(columns, row));
+            kernels::add_ahead(columns, cell, &mut sums[left..left + count]);
+            rows(y).for_each(|row| kernels::subtract(columns, row));
         }
     }
 }

@@ -1,3 +1,5 @@
+use super::super::distances::POSITIONS;
+use super::super::products::{Centred, Kernel, ROWS, SLACK};
 use super::*;
 use crate::executor::{Helpers, Options};
 use crate::testing::scaled;
@@ -124,5 +126,60 @@ fn change_of_100_by_100_compares_at_most_131_squared_positions() {
         assert_eq!(value, [500 | 400 << 32, 0]);
         assert!(state.evaluated_positions() <= 131 * 131);
         assert!(operations * 8 <= cold, "{operations} operations, {cold} when cold");
+    }
+}
+
+#[test]
+fn products_are_equal_in_all_kernels() {
+    let mut dice = Dice(33);
+    for round in 0..40 {
+        let (width, height, step) = (dice.from(1, 40) as usize, dice.from(1, 12) as usize, 1 + round % 2 * 2);
+        let bytes = |dice: &mut Dice, count: usize| -> Vec<u8> {
+            (0..count).map(|_| if round < 4 { 255 } else { dice.below(256) as u8 }).collect()
+        };
+        let template = bytes(&mut dice, width * height * step);
+        let stride = width + POSITIONS + dice.below(9) as usize;
+        let plane = bytes(&mut dice, (height + ROWS) * step * stride + SLACK);
+        let start = dice.below(stride as u32) as usize;
+        let mut expected = [[0; POSITIONS]; ROWS];
+        for (row, expected) in expected.iter_mut().enumerate() {
+            for (x, expected) in expected.iter_mut().enumerate() {
+                let pixels = |y: usize| &plane[start + (row * step + y) * stride + x..][..width];
+                let rows = template.chunks_exact(width).enumerate().flat_map(|(y, row)| row.iter().zip(pixels(y)));
+                let sum: i32 = rows.map(|(&number, &pixel)| (i32::from(number) - 128) * i32::from(pixel)).sum();
+                *expected = sum as u32;
+            }
+        }
+        for kernel in Kernel::available() {
+            let mut products = [[1; POSITIONS]; ROWS];
+            let centred = Centred::new(&template, width, step, kernel).unwrap();
+            centred.at(&plane, start, stride, &mut products);
+            assert_eq!(products, expected, "{kernel:?} {width} x {height}, step {step}");
+        }
+    }
+}
+
+#[test]
+fn search_without_elimination_equals_brute_force() {
+    let mut dice = Dice(34);
+    for round in 0..scaled(20) {
+        let (format, compare) = [(Format::Gray8, Compare::Luma), (Format::Rgb8, Compare::Color)][round as usize % 2];
+        let shape = Shape::new(format, dice.from(20, 200), dice.from(20, 40));
+        let mut image = dice.image(shape, 256);
+        // A template that is not there: all bounds are low.
+        let small = Shape::new(format, dice.from(12, 20), dice.from(12, 20));
+        let picture = dice.image(small, 256);
+        let operator = Operator::Template(Template { image: picture, compare, limit: None });
+        let Operator::Template(template) = &operator else { unreachable!() };
+        let mut state = operator.state(&[shape]).unwrap();
+        let mut dirty = None;
+        for _ in 0..3 {
+            let mut value = [0; 2];
+            operator.measure(&mut state, &[image.view()], dirty.as_deref(), &Executor::inline(), None, &mut value);
+            assert_eq!(value, brute_force(&image.view(), template), "{shape:?} {compare:?} {dirty:?}");
+            let area = dice.part(shape);
+            dice.fill(&mut image, area, 256);
+            dirty = Some(vec![area]);
+        }
     }
 }
