@@ -187,6 +187,16 @@ pub struct Perception<C: Cognition> {
     counts_as_time: bool,
 }
 
+/// The parts that belong to frames of one shape.
+#[derive(Default)]
+struct Shaped {
+    frames: FrameStore,
+    places: Vec<Place>,
+    works: Vec<RwLock<Work>>,
+    table: Table,
+    unplaced: Vec<u32>,
+}
+
 impl<C: Cognition> Perception<C> {
     /// A perception without cognitions.
     pub fn new(options: Options) -> Result<Self> {
@@ -289,19 +299,41 @@ impl<C: Cognition> Perception<C> {
         *works[at as usize].get_mut().unwrap_or_else(PoisonError::into_inner) = Work::default();
     }
 
-    /// Find out what the nodes need for frames of a shape.
-    fn place_all(&mut self, shape: Shape) -> Result<()> {
-        if shape != self.frames.shape() {
-            self.frames.restart(shape)?;
-            self.unplaced.clear();
-            for at in 0..self.tree.places() as u32 {
-                if let Some(cognition) = self.tree.cognition_of(at) {
-                    self.unplace(at, cognition);
-                    self.unplaced.push(at);
-                }
-            }
-            self.strategy.restart();
+    /// Begin anew with frames of another shape. A failure changes nothing.
+    fn restart(&mut self, shape: Shape, moves: usize) -> Result<()> {
+        let nodes = self.tree.places();
+        let mut next = Shaped { frames: self.frames.successor(shape)?, ..Shaped::default() };
+        next.table.grow(nodes, self.options.frames.history)?;
+        next.places.try_reserve_exact(nodes)?;
+        next.places.resize_with(nodes, Place::default);
+        next.works.try_reserve_exact(nodes)?;
+        next.works.resize_with(nodes, RwLock::default);
+        next.unplaced.try_reserve_exact(nodes)?;
+        next.unplaced.extend(self.tree.nodes().map(|(at, _)| at));
+        self.swap(&mut next);
+        let outcome = self.place_all(shape).and_then(|()| self.frames.prepare(moves));
+        if outcome.is_err() {
+            self.swap(&mut next);
+            return outcome;
         }
+        for (at, node) in self.tree.nodes() {
+            let entry = self.tree.entry(node);
+            next.table.clear(at, &mut |value| entry.release(value));
+        }
+        self.strategy.restart();
+        Ok(())
+    }
+
+    fn swap(&mut self, other: &mut Shaped) {
+        std::mem::swap(&mut self.frames, &mut other.frames);
+        std::mem::swap(&mut self.table, &mut other.table);
+        std::mem::swap(&mut self.places, &mut other.places);
+        std::mem::swap(&mut self.works, &mut other.works);
+        std::mem::swap(&mut self.unplaced, &mut other.unplaced);
+    }
+
+    /// Find out what the nodes without a place need for frames of the present shape.
+    fn place_all(&mut self, shape: Shape) -> Result<()> {
         if self.unplaced.is_empty() {
             return Ok(());
         }
@@ -349,6 +381,9 @@ impl<C: Cognition> Perception<C> {
     pub fn begin_frame(&mut self, frame: &View<'_>, hints: &Hints<'_>, executor: &Executor) -> Result<()> {
         self.end_frame();
         self.grow_history()?;
+        if frame.shape() != self.frames.shape() {
+            self.restart(frame.shape(), hints.moves.len())?;
+        }
         self.place_all(frame.shape())?;
         let grafts = self.strategy.next();
         let clock = self.clock();

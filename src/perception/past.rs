@@ -48,6 +48,8 @@ impl<C: Cognition> Perception<C> {
         Ok(match self.known(node, frame)? {
             Some(span) if span.is_failed => Answer::Failed,
             Some(span) => Answer::Value(span.value, span.first),
+            // It fails in each frame of this shape.
+            None if frame >= self.frames.first() && self.places[node as usize].problem.is_some() => Answer::Failed,
             None => Answer::Unknown,
         })
     }

@@ -29,7 +29,7 @@ how many numbers are right, and how late they are, if the last frames must agree
   --glyphs PNG        pictures of 0 to 9 side by side. Transparent pixels are not compared. Further rows of pictures
                       have other tints (default: Freedoom's digits in the 14 palettes of the game)
   --glyph-rows N      rows of pictures (default: 14)
-  --tolerance N       mean difference at which a digit fits. Default 0: exact, in any tint. For lossy video: 30; then
+  --tolerance N       mean difference at which a digit fits. Default 0: exact, in any tint. For lossy video: 26; then
                       only the first row of pictures is compared
   --correlation P     percent of correlation at which a digit fits, instead: 60 to 80 for lossy video and tints
   --frames N          the first N frames (default: all)
@@ -42,7 +42,7 @@ how many numbers are right, and how late they are, if the last frames must agree
   --json FILE         write all results
   --help              print this
 
-ffmpeg -v error -i clip.mp4 -f rawvideo -pix_fmt bgr0 - | watch --clip - --labels labels.csv --tolerance 30
+ffmpeg -v error -i clip.mp4 -f rawvideo -pix_fmt bgr0 - | watch --clip - --labels labels.csv --tolerance 26
 
 The exit status is 0 when all targets are met. Ctrl-C ends the run.
 )";

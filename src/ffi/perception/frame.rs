@@ -137,7 +137,11 @@ pub extern "C" fn hob_perception_begin_frame(
         let hints = Hints { dirty: (!frame.dirty.is_null()).then_some(rects.as_slice()), moves: shifts, trust };
         fault_point!("perception.frame");
         cell.calls.begin();
-        cell.calls.set_executor(place);
-        cell.perception.begin_frame(&view, &hints, &executor.for_callbacks())
+        let before = cell.calls.replace_executor(place);
+        let outcome = cell.perception.begin_frame(&view, &hints, &executor.for_callbacks());
+        if outcome.is_err() {
+            cell.calls.replace_executor(before);
+        }
+        outcome
     })
 }

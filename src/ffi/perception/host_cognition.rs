@@ -31,9 +31,9 @@ impl Calls {
         self.environment.set(host_environment());
     }
 
-    /// Note the executor of the frame.
-    pub fn set_executor(&self, executor: *const hob_executor) {
-        self.executor.store(executor.cast_mut(), Relaxed);
+    /// Note the executor of the frame. Returns the one before.
+    pub fn replace_executor(&self, executor: *const hob_executor) -> *const hob_executor {
+        self.executor.swap(executor.cast_mut(), Relaxed)
     }
 
     fn host<R>(&self, callback: impl FnOnce() -> R) -> R {

@@ -73,15 +73,21 @@ pub struct FrameStore {
     plan: Plan,
     /// Regions were added or removed since the plan was compiled.
     is_plan_old: bool,
+    /// Regions were added or removed since the last frame.
+    has_other_regions: bool,
     has_first_seen: bool,
     /// Whether many tiles changed in the current frame.
     is_moving: bool,
+    /// Whether the masks of many of them were needed.
+    needs_masks: bool,
     ring: Ring,
     tiles: Tiles,
     /// The moves of the current frame.
     moves: Vec<Move>,
     chooser: Chooser,
     number: u64,
+    /// The first frame of the present shape.
+    first: u64,
     /// Whether the last frame can be compared with.
     has_last: bool,
     counters: Counters,
@@ -123,13 +129,15 @@ impl FrameStore {
         self.check_limit(self.options.history, self.size_in(self.shape).saturating_add(bytes))?;
         let anchor = new_anchor(self.shape, rect, tolerance, Place::Inside)?;
         let id = self.regions.add(rect, tolerance, self.shape, anchor, self.number)?;
-        self.is_plan_old = true;
+        (self.is_plan_old, self.has_other_regions) = (true, true);
         Ok(id)
     }
 
     /// End one watch of a region. After the last one the id is free for another region.
     pub fn unwatch(&mut self, region: RegionId) {
-        self.is_plan_old |= self.regions.remove(region);
+        let is_removed = self.regions.remove(region);
+        self.is_plan_old |= is_removed;
+        self.has_other_regions |= is_removed;
     }
 
     /// Bytes that the pixels of a shape take, and what is known of them.
@@ -185,9 +193,29 @@ impl FrameStore {
         let anchors = self.regions.new_anchors(shape)?;
         self.regions.restart(shape, anchors, self.number);
         (self.shape, self.plan, self.tiles, self.ring) = (shape, plan, tiles, ring);
-        (self.is_plan_old, self.has_first_seen, self.has_last) = (false, false, false);
+        (self.is_plan_old, self.has_other_regions) = (false, false);
+        (self.has_first_seen, self.has_last) = (false, false);
+        self.first = self.number + 1;
         self.moves.clear();
         self.counters.restarts += 1;
+        Ok(())
+    }
+
+    /// A store without regions that continues this one with frames of another shape.
+    pub fn successor(&self, shape: Shape) -> Result<Self> {
+        let Self { options, number, counters, chooser, .. } = *self;
+        let mut next = Self { options, number, counters, chooser, ..Self::default() };
+        next.restart(shape)?;
+        Ok(next)
+    }
+
+    /// Take all memory that the next frame needs, if it has the present shape and so many moves.
+    pub fn prepare(&mut self, moves: usize) -> Result<()> {
+        self.moves.try_reserve(moves.saturating_sub(self.moves.len()))?;
+        if self.is_plan_old {
+            self.plan = Plan::compile(self.shape, self.regions.rects())?;
+            self.is_plan_old = false;
+        }
         Ok(())
     }
 
@@ -224,12 +252,10 @@ impl FrameStore {
         hints: &Hints<'_>,
         executor: &Executor,
     ) -> Result<()> {
-        self.moves.try_reserve(hints.moves.len().saturating_sub(self.moves.len()))?;
         if frame.shape() != self.shape {
             self.restart(frame.shape())?;
-        } else if self.is_plan_old {
-            self.plan = Plan::compile(self.shape, self.regions.rects())?;
         }
+        self.prepare(hints.moves.len())?;
         // Nothing fails from here on.
         self.number += 1;
         self.moves.clear();
@@ -239,8 +265,16 @@ impl FrameStore {
         let order = self.chooser.next(self.options.order);
         let is_compared = compare && self.has_last;
         let sift = Sift { trusts: hints.trust == Trust::Audit && !self.counters.is_distrusted, hints };
-        let mut input =
-            Input { grid: tiles.grid, plan, frame: *frame, order, number: *number, held: 0, is_second: false };
+        let mut input = Input {
+            grid: tiles.grid,
+            plan,
+            frame: *frame,
+            order,
+            number: *number,
+            held: 0,
+            is_second: false,
+            needs_masks: self.needs_masks,
+        };
         let mut images = match ring.images() {
             Some(images) => {
                 input.held = images.held;
@@ -252,6 +286,8 @@ impl FrameStore {
             }
             None => Images::Host(host_last.filter(|_| is_compared).copied()),
         };
+        input.needs_masks &= !frame.shape().format.has_chroma();
+        tiles.asked = 0;
         let outcome = sift.run(&mut input, tiles, &mut images, executor);
         tiles.find_dirty_lines();
         let last = images.last();
@@ -266,7 +302,9 @@ impl FrameStore {
             _ => Written::Target,
         };
         ring.finish(*number, written);
-        self.is_moving = bits::count(&tiles.dirty) * MOVING_SHARE > bits::count(&plan.watched);
+        let dirty = bits::count(&tiles.dirty);
+        self.is_moving = dirty * MOVING_SHARE > bits::count(&plan.watched);
+        self.needs_masks = self.is_moving && tiles.asked as u64 * 2 > dirty;
         self.has_last = true;
         self.count(&outcome, compared, changed);
         Ok(())
@@ -277,7 +315,7 @@ impl FrameStore {
         if std::mem::take(&mut self.has_first_seen) {
             self.tiles.first_seen.fill(0);
         }
-        if std::mem::take(&mut self.is_plan_old) {
+        if std::mem::take(&mut self.has_other_regions) {
             self.tiles.first_seen.copy_from_slice(&self.plan.gaps);
             self.has_first_seen = self.plan.gaps.iter().any(|&word| word != 0);
             for region in &self.regions.list {
@@ -316,6 +354,11 @@ impl FrameStore {
     /// Number of the current frame, from 1 on. 0: before the first frame.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The first frame of the present shape.
+    pub fn first(&self) -> u64 {
+        self.first
     }
 
     /// Format and size of the frames.
@@ -476,9 +519,9 @@ impl Sift<'_> {
                 let left = input.plan.watched.iter().zip(&tiles.skip).map(|(watched, skip)| watched & !skip);
                 outcome.compared_tiles += left.map(|word| u64::from(word.count_ones())).sum::<u64>();
             }
-            let Tiles { dirty, skip, changed_at, line_changed_at, .. } = tiles;
+            let Tiles { dirty, skip, changed_at, line_changed_at, masks, masks_at, .. } = tiles;
             let (last, target) = images.for_pass();
-            let output = Output { last, target, dirty, skip, changed_at, line_changed_at };
+            let output = Output { last, target, dirty, skip, changed_at, line_changed_at, masks, masks_at };
             let (work, is_parallel) = pass::run(input, output, executor);
             outcome.work.add(work);
             outcome.is_parallel |= is_parallel;

@@ -62,7 +62,7 @@ struct Record {
 }
 
 /// Chooses an order by the rows that it took to find a difference.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Chooser {
     records: [Record; 4],
     chosen: u64,

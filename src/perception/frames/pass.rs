@@ -11,9 +11,12 @@ use super::bits;
 use super::grid::{Grid, TILE_HEIGHT, TILE_WIDTH};
 use super::order::{Order, rows_in};
 use super::plan::Plan;
+use super::tiles::Masks;
 use crate::executor::{Executor, Priority};
 use crate::perception::image::{MAX_SIDE, Rect, Shape, View, ViewMut};
-use crate::perception::pixels::{Layout, Significant, Span, first_difference, is_same_in, is_same_row};
+use crate::perception::pixels::{
+    Layout, Significant, Span, differing_pixels, first_difference, is_same_in, is_same_row,
+};
 
 /// Watched pixels from which the pass is split over an executor.
 const PARALLEL_FROM: u64 = 1 << 16;
@@ -57,6 +60,8 @@ pub(super) struct Input<'a> {
     pub(super) held: u64,
     /// Whether a pass before this one has done the tiles that are dirty already.
     pub(super) is_second: bool,
+    /// Whether to find all pixels that differ in the tiles that are compared, while they are in the cache.
+    pub(super) needs_masks: bool,
 }
 
 /// The frame to compare with.
@@ -113,6 +118,9 @@ pub(super) struct Output<'a> {
     pub(super) changed_at: &'a mut [u64],
     /// By row of tiles: the last frame at which one was dirty.
     pub(super) line_changed_at: &'a mut [u64],
+    /// By tile: which pixels differ, and for which frame that is known.
+    pub(super) masks: &'a mut [Masks],
+    pub(super) masks_at: &'a mut [u64],
 }
 
 /// The part that one block of rows of tiles reads and writes. Rows count from its first one.
@@ -130,10 +138,12 @@ pub(super) fn run(input: &Input<'_>, output: Output<'_>, executor: &Executor) ->
     let blocks = if threads == 1 { 1 } else { (threads * BLOCKS_PER_THREAD).min(MAX_BLOCKS) };
     let lines = input.grid.rows.div_ceil(blocks).max(1);
     let rows = (lines * TILE_HEIGHT) as u32;
-    let Output { mut last, mut target, dirty, skip, changed_at, line_changed_at } = output;
+    let Output { mut last, mut target, dirty, skip, changed_at, line_changed_at, masks, masks_at } = output;
     let mut skip = skip.chunks_mut(lines * input.grid.words);
     let mut changed_at = changed_at.chunks_mut(lines * input.grid.columns);
     let mut line_changed_at = line_changed_at.chunks_mut(lines);
+    let mut masks = masks.chunks_mut(lines * input.grid.columns);
+    let mut masks_at = masks_at.chunks_mut(lines * input.grid.columns);
     let Shape { width, height, .. } = input.frame.shape();
     let mut strips: [Mutex<Option<Strip<'_>>>; MAX_BLOCKS] = [const { Mutex::new(None) }; MAX_BLOCKS];
     let mut count = 0;
@@ -150,6 +160,8 @@ pub(super) fn run(input: &Input<'_>, output: Output<'_>, executor: &Executor) ->
             skip: skip.next().unwrap_or_default(),
             changed_at: changed_at.next().unwrap_or_default(),
             line_changed_at: line_changed_at.next().unwrap_or_default(),
+            masks: masks.next().unwrap_or_default(),
+            masks_at: masks_at.next().unwrap_or_default(),
         };
         let frame = input.frame.crop(Rect::new(0, top, width, rows.min(height - top)));
         strips[count] = Mutex::new(Some(Strip { first: count * lines, frame, output, work: Work::default() }));
@@ -184,7 +196,7 @@ impl Strip<'_> {
     /// Compare a row of tiles.
     fn compare(&mut self, input: &Input<'_>, line: usize) {
         let Input { grid, plan, .. } = input;
-        let Output { last, dirty, skip, .. } = &mut self.output;
+        let Output { last, dirty, skip, masks, masks_at, .. } = &mut self.output;
         let Some(last) = last.view() else { return };
         let words = grid.row(line);
         if plan.watched[grid.row(self.first + line)].iter().all(|&word| word == 0) {
@@ -195,6 +207,22 @@ impl Strip<'_> {
             return;
         }
         let (dirty, skip) = (&mut dirty[words.clone()], &mut skip[words]);
+        if input.needs_masks {
+            let tiles = line * grid.columns..(line + 1) * grid.columns;
+            let masks = &mut masks[tiles.clone()];
+            let rows = (&self.frame, &last, self.first * TILE_HEIGHT, line * TILE_HEIGHT);
+            self.work.compared_bytes += mark_line(plan, rows, skip, masks);
+            for ((tile, masks), masks_at) in masks.iter().enumerate().zip(&mut masks_at[tiles]) {
+                if !bits::has(skip, tile) {
+                    *masks_at = input.number;
+                    if *masks != [0; TILE_HEIGHT] {
+                        bits::set(dirty, tile);
+                        bits::set(skip, tile);
+                    }
+                }
+            }
+            return;
+        }
         let mut row = RowOfTiles { has_skips, dirty, skip, work: &mut self.work, step: 0 };
         let format = self.frame.shape().format;
         let significant = Significant::of(format);
@@ -381,6 +409,34 @@ impl RowOfTiles<'_> {
             };
         }
     }
+}
+
+/// Mark the watched pixels of a row of tiles that differ, where they are not skipped. Returns the number of compared bytes.
+fn mark_line(
+    plan: &Plan,
+    (frame, last, top, line): (&View<'_>, &View<'_>, usize, usize),
+    skip: &[u64],
+    masks: &mut [Masks],
+) -> u64 {
+    let format = frame.shape().format;
+    let (layout, significant) = (Layout::of(format), Significant::of(format));
+    let mut compared = 0;
+    masks.fill([0; TILE_HEIGHT]);
+    for y in 0..TILE_HEIGHT {
+        for &span in plan.spans(top + line + y) {
+            let (one, other) = (frame.row((line + y) as u32), last.row((line + y) as u32));
+            let tiles = span.left as usize / TILE_WIDTH..(span.right as usize).div_ceil(TILE_WIDTH);
+            for tile in tiles.filter(|&tile| !bits::has(skip, tile)) {
+                let part = clip(span, &(tile..tile + 1));
+                let bytes = layout.bytes(part);
+                compared += bytes.len() as u64;
+                let (one, other) = (&one[bytes.clone()], &other[bytes]);
+                let pixels = differing_pixels(one, other, format.pixel_size(), significant);
+                masks[tile][y] |= pixels << (part.left as usize % TILE_WIDTH);
+            }
+        }
+    }
+    compared
 }
 
 /// The columns of a span that lie in a run of tiles.

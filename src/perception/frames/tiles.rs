@@ -8,7 +8,7 @@ use crate::perception::image::{Rect, Shape, View};
 use crate::perception::pixels::{Significant, differing_pixels, first_difference};
 
 /// A bit for each pixel of a tile.
-type Masks = [u64; TILE_HEIGHT];
+pub(super) type Masks = [u64; TILE_HEIGHT];
 
 /// The state of each tile.
 #[derive(Debug, Default)]
@@ -29,8 +29,10 @@ pub(super) struct Tiles {
     /// By row of tiles: the last frame at which one was dirty.
     pub(super) line_changed_at: Vec<u64>,
     /// Which pixels of a tile differ. Valid if the number in `masks_at` is the frame's.
-    masks: Vec<Masks>,
-    masks_at: Vec<u64>,
+    pub(super) masks: Vec<Masks>,
+    pub(super) masks_at: Vec<u64>,
+    /// How often only a mask of the frame told whether a region changed.
+    pub(super) asked: usize,
 }
 
 impl Tiles {
@@ -48,6 +50,7 @@ impl Tiles {
             line_changed_at: try_filled(0, grid.rows)?,
             masks: try_filled([0; TILE_HEIGHT], grid.tiles())?,
             masks_at: try_filled(0, grid.tiles())?,
+            asked: 0,
         })
     }
 
@@ -172,7 +175,11 @@ impl Tiles {
         }
         let column_mask = !0 >> (64 - part.width) << (part.x - tile.x);
         let lines = (part.y - tile.y) as usize..(part.bottom() - u64::from(tile.y)) as usize;
-        self.masks(column, row, frame, last, number)[lines].iter().any(|mask| mask & column_mask != 0)
+        let masks = &self.masks(column, row, frame, last, number)[lines];
+        let is_asked = masks[0] & column_mask == 0;
+        let differs = masks.iter().any(|mask| mask & column_mask != 0);
+        self.asked += usize::from(is_asked);
+        differs
     }
 
     /// Which pixels of a tile differ.

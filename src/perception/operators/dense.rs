@@ -1,4 +1,4 @@
-//! Exact scores of all positions of some blocks: what a template search costs at most.
+//! Exact scores of all positions of some blocks. They bound the cost of a template search.
 //!
 //! With p and t for the numbers of the pixels and of the template, and s for t - 128, a squared difference is
 //! `p (p - 256) - 2 p s + t²`. The first terms are summed for all positions of a row at once, the products by

@@ -41,7 +41,7 @@ mod template;
 mod tests;
 mod windows;
 
-use crate::base::{Result, Value, error};
+use crate::base::{Result, Value, error, try_box};
 use crate::executor::Executor;
 
 use super::image::{Format, Image, Rect, Shape, View, ViewMut, check_shape};
@@ -133,7 +133,7 @@ pub struct State {
 #[derive(Debug)]
 enum Kind {
     Tally(tally::Tally),
-    Search(template::Search),
+    Search(Box<template::Search>),
     Reading(glyphs::Reading),
 }
 
@@ -301,7 +301,7 @@ impl Operator {
         let kind = match self {
             Self::Histogram => Kind::Tally(tally::Tally::new(inputs[0], Compare::Color)?),
             Self::Mean { .. } | Self::CountNonZero { .. } => Kind::Tally(tally::Tally::new(inputs[0], Compare::Luma)?),
-            Self::Template(template) => Kind::Search(template::Search::new(template, inputs[0])?),
+            Self::Template(template) => Kind::Search(try_box(template::Search::new(template, inputs[0])?)?),
             Self::Glyphs(glyphs) => Kind::Reading(glyphs::Reading::new(glyphs, inputs[0])?),
             _ => return Err(error!(InvalidArgument, "a local operator has no state: compute its output image")),
         };

@@ -74,7 +74,8 @@ impl Host {
     /// The meaning of a value. Marks handles with the highest bit.
     fn meaning(&self, value: Value) -> u64 {
         match &self.ledger {
-            Some(ledger) if value.0[0] >> 63 == 1 => ledger.read(value.0[0]),
+            // An operator that read no number gives -1.
+            Some(ledger) if value.0[0] >> 63 == 1 && value.0[0] != u64::MAX => ledger.read(value.0[0]),
             _ => value.0[0],
         }
     }

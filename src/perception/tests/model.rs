@@ -14,10 +14,11 @@ pub enum Spec {
 }
 
 /// A step of a pipeline.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StepSpec {
     pub cognition: usize,
     pub part: Rect,
+    pub tolerance: u8,
     pub parameters: Vec<u8>,
 }
 
@@ -29,6 +30,12 @@ pub struct PipeSpec {
 }
 
 impl PipeSpec {
+    /// The steps with a tolerance, also those of its inputs.
+    pub fn tolerant_steps(&self) -> Vec<&StepSpec> {
+        let own = self.steps.iter().filter(|step| step.tolerance > 0);
+        own.chain(self.inputs.iter().flat_map(Self::tolerant_steps)).collect()
+    }
+
     pub fn is_volatile(&self, specs: &[Spec]) -> bool {
         let is_volatile = |step: &StepSpec| match &specs[step.cognition] {
             Spec::Host(host, _) => host.kind.is_volatile,
@@ -45,15 +52,27 @@ pub struct Made {
     image: Option<Image>,
 }
 
-/// The result of a pipeline on a frame. `None`: it fails.
-pub fn compute(specs: &[Spec], pipe: &PipeSpec, frame: &Canvas, number: u64) -> Option<Made> {
+/// The pixels that a tolerant step sees, in a frame of one shape. `None`: it is not inside of the frame.
+pub fn watched(specs: &[Spec], step: &StepSpec, shape: Shape) -> Option<Rect> {
+    let support = if let Spec::Host(_, traits) = &specs[step.cognition] { traits.support } else { 0 };
+    let part = if step.part.is_empty() { shape.bounds() } else { step.part };
+    shape.has(part).then(|| expand(part, support, shape))
+}
+
+/// The result of a pipeline on a frame. `None`: it fails. `frame_of` has the frame that a first step sees.
+pub fn compute<'a>(
+    specs: &[Spec],
+    pipe: &PipeSpec,
+    frame_of: &dyn Fn(&StepSpec) -> &'a Canvas,
+    number: u64,
+) -> Option<Made> {
     let mut inputs = vec![];
     for input in &pipe.inputs {
-        inputs.push(compute(specs, input, frame, number)?);
+        inputs.push(compute(specs, input, frame_of, number)?);
     }
     for (index, step) in pipe.steps.iter().enumerate() {
         let made = if index == 0 && pipe.inputs.is_empty() {
-            run(&specs[step.cognition], step, &[(Some(frame.view()), [0; 2])], number)?
+            run(&specs[step.cognition], step, &[(Some(frame_of(step).view()), [0; 2])], number)?
         } else {
             let seen: Vec<_> = inputs.iter().map(|made| (made.image.as_ref().map(Image::view), made.value)).collect();
             run(&specs[step.cognition], step, &seen, number)?

@@ -163,3 +163,35 @@ fn ids_stay_valid_over_restarts_and_are_used_again_after_the_last_unwatch() {
     store.unwatch(first);
     assert_eq!(store.watch(Rect::new(0, 0, 5, 5)).unwrap(), first);
 }
+
+#[test]
+fn sparse_changes_of_all_tiles_are_judged_exactly() {
+    let shape = Shape::new(Format::Bgrx8, 400, 100);
+    let (mut canvas, mut random, mut store) = (noise(shape), Random(9), store(2));
+    let rects: Vec<Rect> = (0..300).map(|_| random.rect(shape, 60, 15)).collect();
+    let ids: Vec<_> = rects.iter().map(|&rect| store.watch(rect).unwrap()).collect();
+    begin(&mut store, &canvas);
+    let mut masked = 0;
+    for frame in 0..40 {
+        let before = canvas.image();
+        // Nearly all tiles change, then few, then all pixels.
+        let share = [300, 300, 300, 20_000, 1][frame / 2 % 5];
+        canvas.paint(shape.bounds(), |_, _, old| if random.one_in(share) { !old } else { old });
+        let now = canvas.image();
+        for (age, image) in [(0, &now), (1, &before)].into_iter().take(if frame == 0 { 1 } else { 2 }) {
+            if age == 0 {
+                masked += u64::from(store.needs_masks);
+                begin(&mut store, &canvas);
+            }
+            let kept = store.frame(age).unwrap();
+            for &rect in &rects {
+                assert!(crate::perception::pixels::is_same(&kept.crop(rect), &image.view().crop(rect)));
+            }
+        }
+        for (&id, &rect) in ids.iter().zip(&rects) {
+            let differs = !crate::perception::pixels::is_same(&now.view().crop(rect), &before.view().crop(rect));
+            assert_eq!(store.changes(id) & 1 == 1, differs, "{rect:?} in frame {frame}");
+        }
+    }
+    assert!((4..36).contains(&masked), "{masked} frames found masks while comparing");
+}
