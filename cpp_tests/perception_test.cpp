@@ -72,6 +72,71 @@ TEST("perception: equal steps are one, and equal results end the work") {
     ENSURE(sum.runs == 2 && statistics(eye).cut_offs == 1);
 }
 
+TEST("perception: a frame of another size that fails leaves the answers and the executor") {
+    auto desc = grafting();
+    desc.memory_limit = 2 << 20;
+    const Eye eye = make_eye(&desc);
+    struct Looking {
+        const hob_executor* seen = nullptr;
+        static hob_result perceive(void* self, hob_cognition_call* call) {
+            static_cast<Looking*>(self)->seen = call->executor;
+            return HOB_RESULT_OK;
+        }
+    } looking;
+    hob_cognition_desc cognition = HOB_COGNITION_DESC_INIT;
+    cognition.perceive = &Looking::perceive;
+    cognition.user_data = &looking;
+    hob_cognition_id id = {0, 0};
+    ENSURE_OK(hob_perception_add_cognition(eye.get(), &cognition, &id));
+    Sum sum;
+    const auto kept = pipeline(eye, {step(add(eye, sum), {0, 0, 8, 8})});
+    const auto late = pipeline(eye, {step(id, {0, 0, 8, 8})});
+    const Executor own = make_pool(1), other = make_pool(1);
+    Screen screen;
+    screen.at(3, 3) = 9;
+    screen.show(eye, own.get());
+    ENSURE(number(eye, kept) == 9);
+    std::vector<uint8_t> large(2000 * 1000 * 4);
+    hob_frame frame = HOB_FRAME_INIT;
+    frame.pixels = large.data();
+    frame.width = 2000;
+    frame.height = 1000;
+    ENSURE(hob_perception_begin_frame(eye.get(), &frame, other.get()) == HOB_RESULT_LIMIT_EXCEEDED);
+    ENSURE(number(eye, kept) == 9 && sum.runs == 1 && statistics(eye).frames == 1);
+    ENSURE(outcome(eye, late) == HOB_RESULT_OK && looking.seen == own.get());
+}
+
+TEST("perception: built-in cognitions ignore fields of other kinds, and refuse images without a size") {
+    const Eye eye = make_eye();
+    hob_operator_desc desc = HOB_OPERATOR_DESC_INIT;
+    hob_cognition_id id = {0, 0};
+    desc.kind = HOB_OPERATOR_MEAN;
+    desc.radius = desc.factor = 9999;
+    desc.flags = HOB_OPERATOR_RIGHT | HOB_OPERATOR_BINARY;
+    ENSURE_OK(hob_perception_add_operator(eye.get(), &desc, &id));
+    const auto mean = pipeline(eye, {step(id, {0, 0, 2, 1})});
+    const uint8_t spot[4] = {255, 255, 255, 0};
+    hob_image image = HOB_IMAGE_INIT;
+    image.pixels = spot;
+    image.height = 1;
+    desc.kind = HOB_OPERATOR_TEMPLATE;
+    desc.image = &image;
+    ENSURE(hob_perception_add_operator(eye.get(), &desc, &id) == HOB_RESULT_INVALID_ARGUMENT);
+    image.width = 1;
+    ENSURE_OK(hob_perception_add_operator(eye.get(), &desc, &id));
+    const auto find = pipeline(eye, {step(id, {100, 50, 40, 40})});
+    Screen screen;
+    for (uint32_t channel = 0; channel < 3; ++channel) {
+        screen.pixels[channel] = 1;
+        screen.pixels[(61 * width + 103) * 4 + channel] = 255;
+    }
+    screen.show(eye);
+    ENSURE(number(eye, mean) == 0.5);
+    hob_value place = {{0, 0}};
+    ENSURE_OK(hob_perception_query(eye.get(), find, 1, &place));
+    ENSURE(place.words[0] == (UINT64_C(11) << 32 | 3) && place.words[1] == 0);  // relative to the region
+}
+
 TEST("perception: a value counts only if the last frames agree") {
     for (const hob_perception_choice graft : {HOB_PERCEPTION_CHOICE_ALWAYS, HOB_PERCEPTION_CHOICE_NEVER}) {
         hob_perception_desc desc = HOB_PERCEPTION_DESC_INIT;

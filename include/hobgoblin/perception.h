@@ -76,7 +76,8 @@ typedef enum hob_pixel_format {
     HOB_PIXEL_FORMAT_RGB565 = 8,
     /// A plane of brightness; then, in `chroma`, one of half the width and height with pairs of U and V.
     HOB_PIXEL_FORMAT_NV12 = 9,
-    /// One number of 32 bits in the machine's order: counts. Only images that cognitions make have it.
+    /// One number of 32 bits in the machine's order: counts. Only images that cognitions make have it. Of the built-in
+    /// cognitions only HOB_OPERATOR_CROP takes it.
     HOB_PIXEL_FORMAT_COUNT32 = 10,
 } hob_pixel_format;
 
@@ -93,6 +94,7 @@ typedef struct hob_rect {
 } hob_rect;
 
 /// An image in memory.
+/// A width or height of 0 is an error, and so is `pixels` NULL.
 typedef struct hob_image {
     /// sizeof(hob_image).
     uint32_t struct_size;
@@ -341,8 +343,11 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_add_cognition(
 // ---- Experimental: Built-in cognitions -------------------------------------------------------------------------------
 
 /// A built-in cognition.
-/// Padding and alpha are ignored. Beyond the edges of its region an image continues with the pixels of the edge. Images
-/// have the format of the input, unless a kind says otherwise. Means are rounded, halves up.
+/// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of its
+/// region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
+/// otherwise. Means in images are rounded to whole levels, halves up.
+///
+/// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
 typedef enum hob_operator {
     /// The region itself, as an image.
     HOB_OPERATOR_CROP = 0,
@@ -365,17 +370,18 @@ typedef enum hob_operator {
     /// An image of HOB_PIXEL_FORMAT_COUNT32 and width 256: how many pixels have each value. A row for gray, or rows for
     /// red, green and blue. `number` of its value is the number of pixels.
     HOB_OPERATOR_HISTOGRAM = 8,
-    /// `number` of its value is the mean of `channel`.
+    /// `number` of its value is the mean of `channel`, not rounded.
     HOB_OPERATOR_MEAN = 9,
     /// `number` of its value is the number of pixels whose `channel` is not 0.
     HOB_OPERATOR_COUNT_NON_ZERO = 10,
-    /// Finds `image`. `words[0]` of its value has the place, from the corner of the region: x in the low half, y in the high
-    /// one. `words[1]` has the sum of squared differences. Both all ones: not found. Of equal matches the first one in
-    /// reading order is found.
+    /// Finds `image`. `words[0]` of its value has the place of its upper left pixel: x in the low half, y in the high one.
+    /// They count from the upper left pixel of the region, not of the frame. `words[1]` has the sum of squared differences. Both all ones:
+    /// not found. Of equal matches the first one in reading order is found.
     HOB_OPERATOR_TEMPLATE = 11,
     /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
     /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean
-    /// difference of the worst digit, which does not count when values are compared.
+    /// difference of the worst digit, or with `correlation` 1000 times what the worst one lacks to 1. It does not count
+    /// when values are compared.
     HOB_OPERATOR_GLYPHS = 12,
 } hob_operator;
 
@@ -417,6 +423,7 @@ typedef struct hob_glyph {
 } hob_glyph;
 
 /// Parameters of a built-in cognition.
+/// A kind ignores the fields and flags that are for others, if they are in their ranges.
 typedef struct hob_operator_desc {
     /// sizeof(hob_operator_desc).
     uint32_t struct_size;
@@ -426,13 +433,14 @@ typedef struct hob_operator_desc {
     hob_str name;
     /// HOB_OPERATOR_ bits. Default 0.
     uint32_t flags;
-    /// The channel. Default HOB_CHANNEL_LUMA.
+    /// The channel of HOB_OPERATOR_THRESHOLD, MEAN and COUNT_NON_ZERO. Default HOB_CHANNEL_LUMA, the only one of
+    /// HOB_PIXEL_FORMAT_GRAY8 and NV12.
     hob_channel channel;
-    /// 0 to 255. Default 0.
+    /// For HOB_OPERATOR_THRESHOLD, and for HOB_OPERATOR_DIFFERENCE with HOB_OPERATOR_BINARY: 0 to 255. Default 0.
     uint32_t level;
-    /// 0 to 64. Default 0.
+    /// For HOB_OPERATOR_BOX, ERODE and DILATE: 0 to 64. Default 0.
     uint32_t radius;
-    /// 1 to 64. Default 0: 1.
+    /// For HOB_OPERATOR_DOWNSCALE: 1 to 64. Default 0: 1.
     uint32_t factor;
     /// For HOB_OPERATOR_GLYPHS: most digits, 1 to 18. Default 0: 18.
     uint32_t max_digits;

@@ -222,8 +222,8 @@ fn watch_decoded(name: &str, decoder: &str, decode: &[&str], labels: &Path, word
     Some(results)
 }
 
-/// The tolerance for lossy video, from lossless frames that another program decodes: half of the least mean difference
-/// of any glyph at a place of a field where no digit is. Noise below that hides no digit, and shows none where no digit is.
+/// The tolerance for lossy video, from lossless frames that another program decodes. It is half of the least mean difference
+/// of any glyph at a place without a digit. Noise below that hides no digit, and shows none at such a place.
 fn tolerance_of(decoder: &str, decode: &[&str], labels: &Path) -> Option<u32> {
     const LOSSLESS: usize = 60;
     let output = Command::new(decoder).args(decode).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();

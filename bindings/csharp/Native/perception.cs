@@ -89,7 +89,8 @@ namespace Hobgoblin.Interop
         /// <summary>A plane of brightness; then, in <c>chroma</c>, one of half the width and height with pairs of U and V.</summary>
         HOB_PIXEL_FORMAT_NV12 = 9,
 
-        /// <summary>One number of 32 bits in the machine's order: counts. Only images that cognitions make have it.</summary>
+        /// <summary>One number of 32 bits in the machine's order: counts. Only images that cognitions make have it. Of the built-in
+        /// cognitions only HOB_OPERATOR_CROP takes it.</summary>
         HOB_PIXEL_FORMAT_COUNT32 = 10,
     }
 
@@ -127,8 +128,11 @@ namespace Hobgoblin.Interop
 
     /// <summary>Experimental: A built-in cognition.</summary>
     /// <remarks>
-    /// Padding and alpha are ignored. Beyond the edges of its region an image continues with the pixels of the edge. Images
-    /// have the format of the input, unless a kind says otherwise. Means are rounded, halves up.
+    /// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of its
+    /// region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
+    /// otherwise. Means in images are rounded to whole levels, halves up.
+    /// <para/>
+    /// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
     /// </remarks>
     public enum hob_operator : uint
     {
@@ -162,21 +166,24 @@ namespace Hobgoblin.Interop
         /// red, green and blue. <c>number</c> of its value is the number of pixels.</summary>
         HOB_OPERATOR_HISTOGRAM = 8,
 
-        /// <summary><c>number</c> of its value is the mean of <c>channel</c>.</summary>
+        /// <summary><c>number</c> of its value is the mean of <c>channel</c>, not rounded.</summary>
         HOB_OPERATOR_MEAN = 9,
 
         /// <summary><c>number</c> of its value is the number of pixels whose <c>channel</c> is not 0.</summary>
         HOB_OPERATOR_COUNT_NON_ZERO = 10,
 
-        /// <summary>Finds <c>image</c>. <c>words[0]</c> of its value has the place, from the corner of the region: x in the low half, y in the high
-        /// one. <c>words[1]</c> has the sum of squared differences. Both all ones: not found. Of equal matches the first one in
-        /// reading order is found.</summary>
+        /// <summary>Finds <c>image</c>. <c>words[0]</c> of its value has the place of its upper left pixel: x in the low half, y in the high one.</summary>
+        /// <remarks>
+        /// They count from the upper left pixel of the region, not of the frame. <c>words[1]</c> has the sum of squared differences. Both all ones:
+        /// not found. Of equal matches the first one in reading order is found.
+        /// </remarks>
         HOB_OPERATOR_TEMPLATE = 11,
 
         /// <summary>Reads a number by comparing <c>glyphs</c>, whose top row is that of the region. <c>integer</c> of its value is the number; -1:</summary>
         /// <remarks>
         /// nothing was read. <c>words[1]</c> has the number of digits in its low half. In its high half is 256 times the mean
-        /// difference of the worst digit, which does not count when values are compared.
+        /// difference of the worst digit, or with <c>correlation</c> 1000 times what the worst one lacks to 1. It does not count
+        /// when values are compared.
         /// </remarks>
         HOB_OPERATOR_GLYPHS = 12,
     }
@@ -248,6 +255,9 @@ namespace Hobgoblin.Interop
     }
 
     /// <summary>Experimental: An image in memory.</summary>
+    /// <remarks>
+    /// A width or height of 0 is an error, and so is <c>pixels</c> NULL.
+    /// </remarks>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_image
     {
@@ -514,6 +524,9 @@ namespace Hobgoblin.Interop
     }
 
     /// <summary>Experimental: Parameters of a built-in cognition.</summary>
+    /// <remarks>
+    /// A kind ignores the fields and flags that are for others, if they are in their ranges.
+    /// </remarks>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_operator_desc
     {
@@ -529,16 +542,17 @@ namespace Hobgoblin.Interop
         /// <summary>HOB_OPERATOR_ bits. Default 0.</summary>
         public uint flags;
 
-        /// <summary>The channel. Default HOB_CHANNEL_LUMA.</summary>
+        /// <summary>The channel of HOB_OPERATOR_THRESHOLD, MEAN and COUNT_NON_ZERO. Default HOB_CHANNEL_LUMA, the only one of
+        /// HOB_PIXEL_FORMAT_GRAY8 and NV12.</summary>
         public hob_channel channel;
 
-        /// <summary>0 to 255. Default 0.</summary>
+        /// <summary>For HOB_OPERATOR_THRESHOLD, and for HOB_OPERATOR_DIFFERENCE with HOB_OPERATOR_BINARY: 0 to 255. Default 0.</summary>
         public uint level;
 
-        /// <summary>0 to 64. Default 0.</summary>
+        /// <summary>For HOB_OPERATOR_BOX, ERODE and DILATE: 0 to 64. Default 0.</summary>
         public uint radius;
 
-        /// <summary>1 to 64. Default 0: 1.</summary>
+        /// <summary>For HOB_OPERATOR_DOWNSCALE: 1 to 64. Default 0: 1.</summary>
         public uint factor;
 
         /// <summary>For HOB_OPERATOR_GLYPHS: most digits, 1 to 18. Default 0: 18.</summary>

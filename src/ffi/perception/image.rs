@@ -34,7 +34,8 @@ pub enum hob_pixel_format {
     Rgb565 = 8,
     /// A plane of brightness; then, in `chroma`, one of half the width and height with pairs of U and V.
     Nv12 = 9,
-    /// One number of 32 bits in the machine's order: counts. Only images that cognitions make have it.
+    /// One number of 32 bits in the machine's order: counts. Only images that cognitions make have it. Of the built-in
+    /// cognitions only HOB_OPERATOR_CROP takes it.
     Count32 = 10,
 }
 
@@ -54,6 +55,7 @@ pub struct hob_rect {
 }
 
 /// An image in memory.
+/// A width or height of 0 is an error, and so is `pixels` NULL.
 #[versioned(size = 48, last = chroma_stride)]
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -16,8 +16,11 @@ use crate::perception::{Action, Traits};
 // == Experimental: Built-in cognitions ==
 
 /// A built-in cognition.
-/// Padding and alpha are ignored. Beyond the edges of its region an image continues with the pixels of the edge. Images
-/// have the format of the input, unless a kind says otherwise. Means are rounded, halves up.
+/// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of its
+/// region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
+/// otherwise. Means in images are rounded to whole levels, halves up.
+///
+/// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
 #[open_enum]
 #[repr(C)]
 pub enum hob_operator {
@@ -42,17 +45,18 @@ pub enum hob_operator {
     /// An image of HOB_PIXEL_FORMAT_COUNT32 and width 256: how many pixels have each value. A row for gray, or rows for
     /// red, green and blue. `number` of its value is the number of pixels.
     Histogram = 8,
-    /// `number` of its value is the mean of `channel`.
+    /// `number` of its value is the mean of `channel`, not rounded.
     Mean = 9,
     /// `number` of its value is the number of pixels whose `channel` is not 0.
     CountNonZero = 10,
-    /// Finds `image`. `words[0]` of its value has the place, from the corner of the region: x in the low half, y in the high
-    /// one. `words[1]` has the sum of squared differences. Both all ones: not found. Of equal matches the first one in
-    /// reading order is found.
+    /// Finds `image`. `words[0]` of its value has the place of its upper left pixel: x in the low half, y in the high one.
+    /// They count from the upper left pixel of the region, not of the frame. `words[1]` has the sum of squared differences. Both all ones:
+    /// not found. Of equal matches the first one in reading order is found.
     Template = 11,
     /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
     /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean
-    /// difference of the worst digit, which does not count when values are compared.
+    /// difference of the worst digit, or with `correlation` 1000 times what the worst one lacks to 1. It does not count
+    /// when values are compared.
     Glyphs = 12,
 }
 
@@ -96,6 +100,7 @@ pub struct hob_glyph {
 }
 
 /// Parameters of a built-in cognition.
+/// A kind ignores the fields and flags that are for others, if they are in their ranges.
 #[versioned(size = 96, last = correlation)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -108,13 +113,14 @@ pub struct hob_operator_desc {
     pub name: hob_str,
     /// HOB_OPERATOR_ bits. Default 0.
     pub flags: u32,
-    /// The channel. Default HOB_CHANNEL_LUMA.
+    /// The channel of HOB_OPERATOR_THRESHOLD, MEAN and COUNT_NON_ZERO. Default HOB_CHANNEL_LUMA, the only one of
+    /// HOB_PIXEL_FORMAT_GRAY8 and NV12.
     pub channel: hob_channel,
-    /// 0 to 255. Default 0.
+    /// For HOB_OPERATOR_THRESHOLD, and for HOB_OPERATOR_DIFFERENCE with HOB_OPERATOR_BINARY: 0 to 255. Default 0.
     pub level: u32,
-    /// 0 to 64. Default 0.
+    /// For HOB_OPERATOR_BOX, ERODE and DILATE: 0 to 64. Default 0.
     pub radius: u32,
-    /// 1 to 64. Default 0: 1.
+    /// For HOB_OPERATOR_DOWNSCALE: 1 to 64. Default 0: 1.
     pub factor: u32,
     /// For HOB_OPERATOR_GLYPHS: most digits, 1 to 18. Default 0: 18.
     pub max_digits: u32,

@@ -239,6 +239,9 @@ impl Strip<'_> {
                 let (one, other) = (self.frame.chroma_row(y / 2), last.chroma_row(y / 2));
                 row.compare(one, other, spans, Layout::CHROMA, significant);
             }
+            if row.is_done(&plan.watched[grid.row(self.first + line)]) {
+                return;
+            }
         }
     }
 
@@ -370,6 +373,12 @@ struct RowOfTiles<'a> {
 }
 
 impl RowOfTiles<'_> {
+    /// Whether all watched tiles are skipped. Where all pixels change, one row of pixels is enough for that.
+    #[inline]
+    fn is_done(&self, watched: &[u64]) -> bool {
+        self.has_skips && watched.iter().zip(&*self.skip).all(|(watched, skip)| watched & !skip == 0)
+    }
+
     /// Compare the spans of one row of pixels, in the tiles that are not skipped.
     #[inline]
     fn compare(&mut self, one: &[u8], other: &[u8], spans: &[Span], layout: Layout, significant: Significant) {
@@ -422,17 +431,18 @@ fn mark_line(
     let (layout, significant) = (Layout::of(format), Significant::of(format));
     let mut compared = 0;
     masks.fill([0; TILE_HEIGHT]);
-    for y in 0..TILE_HEIGHT {
-        for &span in plan.spans(top + line + y) {
-            let (one, other) = (frame.row((line + y) as u32), last.row((line + y) as u32));
+    for row in 0..TILE_HEIGHT {
+        let y = line + row;
+        for &span in plan.spans(top + y) {
+            let (one, other) = (frame.row(y as u32), last.row(y as u32));
             let tiles = span.left as usize / TILE_WIDTH..(span.right as usize).div_ceil(TILE_WIDTH);
-            for tile in tiles.filter(|&tile| !bits::has(skip, tile)) {
+            for (tile, masks) in tiles.clone().zip(&mut masks[tiles]).filter(|(tile, _)| !bits::has(skip, *tile)) {
                 let part = clip(span, &(tile..tile + 1));
                 let bytes = layout.bytes(part);
                 compared += bytes.len() as u64;
                 let (one, other) = (&one[bytes.clone()], &other[bytes]);
                 let pixels = differing_pixels(one, other, format.pixel_size(), significant);
-                masks[tile][y] |= pixels << (part.left as usize % TILE_WIDTH);
+                masks[row] |= pixels << (part.left as usize % TILE_WIDTH);
             }
         }
     }

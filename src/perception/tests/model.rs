@@ -137,8 +137,11 @@ fn run(spec: &Spec, step: &StepSpec, inputs: &[(Option<View<'_>>, [u64; 2])], nu
             let shapes: Vec<_> = views.iter().map(View::shape).collect();
             // Its part is the crop.
             let crop = Operator::Crop { area: shapes[0].bounds() };
-            let operator = if matches!(operator, Operator::Crop { .. }) { &crop } else { operator };
-            let mut image = operator.output(&shapes).ok()?.map(|shape| Image::new(shape).unwrap());
+            let is_crop = matches!(operator, Operator::Crop { .. });
+            let operator = if is_crop { &crop } else { operator };
+            // Counts can be cropped, too.
+            let shape = if is_crop && shapes.len() == 1 { Some(shapes[0]) } else { operator.output(&shapes).ok()? };
+            let mut image = shape.map(|shape| Image::new(shape).unwrap());
             let mut value = [0; 2];
             if operator.reach().is_some() {
                 let image = image.as_mut().unwrap();
