@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::base::{Result, try_to_vec};
+use crate::base::Result;
 
 /// No cell or node.
 pub const NONE: u32 = u32::MAX;
@@ -224,15 +224,21 @@ impl Structure {
         }
     }
 
-    /// A copy on the heap.
+    /// A copy on the heap, with the same room for more.
     pub fn try_clone(&self) -> Result<Self> {
+        fn copy<T: Clone>(items: &Vec<T>) -> Result<Vec<T>> {
+            let mut copy = Vec::new();
+            copy.try_reserve_exact(items.capacity())?;
+            copy.extend_from_slice(items);
+            Ok(copy)
+        }
         Ok(Self {
-            nodes: try_to_vec(&self.nodes)?,
-            outputs: try_to_vec(&self.outputs)?,
-            inputs: try_to_vec(&self.inputs)?,
-            kinds: try_to_vec(&self.kinds)?,
-            free_outputs: try_to_vec(&self.free_outputs)?,
-            free_inputs: try_to_vec(&self.free_inputs)?,
+            nodes: copy(&self.nodes)?,
+            outputs: copy(&self.outputs)?,
+            inputs: copy(&self.inputs)?,
+            kinds: copy(&self.kinds)?,
+            free_outputs: copy(&self.free_outputs)?,
+            free_inputs: copy(&self.free_inputs)?,
             links: self.links,
         })
     }
