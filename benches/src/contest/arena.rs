@@ -41,6 +41,10 @@ pub trait Run: Sync {
     fn costs(&self, frame: usize, choices: &[u16], costs: &mut [f64]);
     /// Mean cost of a frame without noise.
     fn typical(&self, choices: &[u16]) -> f64;
+    /// The same on the machine on which the studio made its ladder; `None` if only this machine is known.
+    fn typical_on_reference(&self, _choices: &[u16]) -> Option<f64> {
+        None
+    }
     /// Value of the oracle's choices in all frames, and its changes a second.
     fn oracle(&self) -> (f64, f64);
     /// Configurations with the most value for their cost, by its mean and in the heaviest frame.
@@ -166,12 +170,12 @@ impl Watch {
 }
 
 /// The lowest choices, and one step after the other up to the highest: each time the option with the most value for its
-/// cost. `kept` is a setting that stays at its option of `start`.
-pub fn ladder(run: &dyn Run, start: &[u16], kept: Option<usize>) -> Vec<Vec<u16>> {
+/// `cost`. `kept` is a setting that stays at its option of `start`.
+pub fn ladder(run: &dyn Run, cost: &dyn Fn(&[u16]) -> f64, start: &[u16], kept: Option<usize>) -> Vec<Vec<u16>> {
     let mut steps = vec![start.to_vec()];
     loop {
         let current = steps.last().expect("there is a first");
-        let cost = run.typical(current);
+        let before = cost(current);
         let mut best: Option<(f64, Vec<u16>)> = None;
         for (index, setting) in run.settings().iter().enumerate() {
             let option = usize::from(current[index]);
@@ -181,7 +185,7 @@ pub fn ladder(run: &dyn Run, start: &[u16], kept: Option<usize>) -> Vec<Vec<u16>
             let mut next = current.clone();
             next[index] += 1;
             let gain = setting.values[option + 1] - setting.values[option];
-            let rate = gain / (run.typical(&next) - cost).max(1e-3);
+            let rate = gain / (cost(&next) - before).max(1e-3);
             if best.as_ref().is_none_or(|(other, _)| rate > *other) {
                 best = Some((rate, next));
             }

@@ -28,15 +28,20 @@ pub enum Who {
         /// Whether the resolution is a TRIM setting where its steps are fine.
         trims: bool,
     },
-    /// A rule of the zoo.
+    /// A rule of the zoo. Its ladder is in the order of the true costs on this machine.
     Rule(Kind),
+    /// The same with a ladder in the order of the costs on another machine, as studios ship it.
+    OnReference(Kind),
     /// The best configuration that never changes, known afterwards.
     Fixed,
 }
 
 /// The goblin that starts with a saved profile.
 pub const WARM: Who = Who::Goblin { is_warm: true, trims: true };
-/// All contestants; the others are compared with the first two.
+/// Rules on ladders of a reference machine.
+pub const ON_REFERENCE: [Who; 3] =
+    [Who::OnReference(Kind::Threshold), Who::OnReference(Kind::LockOut), Who::OnReference(Kind::AdaptivePerformance)];
+/// All other contestants, which are compared with the first two.
 pub const ALL: [Who; 10] = [
     Who::Goblin { is_warm: false, trims: true },
     WARM,
@@ -63,6 +68,10 @@ impl Who {
             Self::Rule(Kind::Unreal) => "Unreal dynamic resolution",
             Self::Rule(Kind::Valve) => "Valve VR",
             Self::Rule(Kind::Hdrp) => "HDRP dynamic resolution",
+            Self::OnReference(Kind::Threshold) => "threshold, reference ladder",
+            Self::OnReference(Kind::LockOut) => "dash.js, reference ladder",
+            Self::OnReference(Kind::AdaptivePerformance) => "Unity AP, reference ladder",
+            Self::OnReference(Kind::Unreal | Kind::Valve | Kind::Hdrp) => "a resolution has one ladder",
             Self::Fixed => "best fixed, known afterwards",
         }
     }
@@ -244,10 +253,16 @@ impl Arena<'_> {
                 Box::new(Player::new(run, budget, past, trims))
             }
             Who::Rule(kind) => {
+                let cost = |choices: &[u16]| run.typical(choices);
+                let resolution_only = kind.is_resolution_only();
                 let steps =
-                    if kind.is_resolution_only() { resolution_ladder(run, tuning.preset) } else { full_ladder(run) };
-                let fitting = steps.iter().rposition(|choices| run.typical(choices) <= budget).unwrap_or(0);
-                Box::new(OnLadder::new(kind.seat(fitting, steps.len()), steps, budget))
+                    if resolution_only { resolution_ladder(run, tuning.preset) } else { full_ladder(run, &cost) };
+                seat_on(steps, &cost, kind, budget)
+            }
+            Who::OnReference(kind) => {
+                let cost =
+                    |choices: &[u16]| run.typical_on_reference(choices).expect("the run has a reference machine");
+                seat_on(full_ladder(run, &cost), &cost, kind, budget)
             }
             Who::Fixed => unreachable!("it is not told a budget"),
         }
@@ -286,15 +301,21 @@ impl Governor for Fixed<'_> {
     fn learn(&mut self, _frame: usize, _costs: &[f64], _total: f64) {}
 }
 
-fn full_ladder(run: &dyn Run) -> Vec<Vec<u16>> {
-    ladder(run, &vec![0; run.settings().len()], None)
+/// The rule at the highest step that fits by its costs.
+fn seat_on(steps: Vec<Vec<u16>>, cost: &dyn Fn(&[u16]) -> f64, kind: Kind, budget: f64) -> Box<dyn Governor + 'static> {
+    let fitting = steps.iter().rposition(|choices| cost(choices) <= budget).unwrap_or(0);
+    Box::new(OnLadder::new(kind.seat(fitting, steps.len()), steps, budget))
+}
+
+fn full_ladder(run: &dyn Run, cost: &dyn Fn(&[u16]) -> f64) -> Vec<Vec<u16>> {
+    ladder(run, cost, &vec![0; run.settings().len()], None)
 }
 
 /// The steps of all settings but the resolution, which stays in its middle.
 fn others_ladder(run: &dyn Run) -> Vec<Vec<u16>> {
     let mut start = vec![0; run.settings().len()];
     start[run.resolution()] = (run.settings()[run.resolution()].values.len() / 2) as u16;
-    ladder(run, &start, Some(run.resolution()))
+    ladder(run, &|choices| run.typical(choices), &start, Some(run.resolution()))
 }
 
 /// All options of the resolution, the others at a step of theirs.

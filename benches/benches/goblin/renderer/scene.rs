@@ -330,6 +330,18 @@ pub fn draw_scenario(workload: &Workload, random: &mut Random) -> (Scenario, Opt
     (Scenario { settings, capacity }, workload.trims.then_some(1))
 }
 
+/// Costs by setting and option on the machine for which the ladders were written.
+pub fn reference_costs(workload: &Workload) -> Vec<Vec<f64>> {
+    let costs = |ladder: &[(f64, f64)]| ladder.iter().map(|step| step.1).collect::<Vec<_>>();
+    let ladders = LADDERS[..workload.settings].iter().enumerate();
+    let settings = ladders.map(
+        |(index, (_, ladder))| {
+            if workload.trims && index == 0 { costs(&fine(ladder)) } else { costs(ladder) }
+        },
+    );
+    std::iter::once(vec![REST]).chain(settings).collect()
+}
+
 fn setting(random: &mut Random, id: &str, ladder: &[(f64, f64)]) -> TrueSetting {
     let (worth, cost) = (random.between(0.7, 1.3), random.between(0.7, 1.3));
     let mut before = (0.0, 0.0);

@@ -6,12 +6,12 @@
 use hobgoblin::knapsack::{Candidate, Economy, Effort, Knapsack};
 use hobgoblin_bench::contest::arena::{Governor, Run, Setting, play};
 use hobgoblin_bench::contest::goblin::Player;
-use hobgoblin_bench::contest::score::{ALL, Arena, Who};
+use hobgoblin_bench::contest::score::{ALL, Arena, ON_REFERENCE, Who};
 use hobgoblin_bench::contest::table;
 
 use super::Request;
 use super::best::Best;
-use super::scene::{FRAMES, Trace, Workload};
+use super::scene::{FRAMES, Trace, Workload, reference_costs};
 
 /// Steps of capacity at which configurations that never change are sought.
 const FIXED: usize = 64;
@@ -26,6 +26,8 @@ struct Simulated {
     oracle: (f64, f64),
     /// By setting and option: the mean cost over all frames.
     means: Vec<Vec<f64>>,
+    /// The same on the machine on which the studio made its ladder. Each setting costs up to 30 % less or more there.
+    reference: Vec<Vec<f64>>,
 }
 
 impl Simulated {
@@ -44,7 +46,8 @@ impl Simulated {
         let options = |setting: usize| own[setting].options.len() as u16;
         let means = (0..own.len()).map(|setting| (0..options(setting)).map(|option| mean(setting, option)).collect());
         let means = means.collect();
-        Self { settings, oracle: (best.values.iter().sum(), best.changes), means, trace }
+        let oracle = (best.values.iter().sum(), best.changes);
+        Self { settings, oracle, means, reference: reference_costs(&trace.workload), trace }
     }
 
     /// The choices with the most value whose mean cost is within `capacity`.
@@ -94,6 +97,10 @@ impl Run for Simulated {
         costs.iter_mut().zip(choices.iter().enumerate().map(burden)).for_each(|(cost, burden)| *cost = burden);
     }
 
+    fn typical_on_reference(&self, choices: &[u16]) -> Option<f64> {
+        Some(self.reference.iter().zip(choices).map(|(costs, &choice)| costs[usize::from(choice)]).sum())
+    }
+
     fn typical(&self, choices: &[u16]) -> f64 {
         self.means.iter().zip(choices).map(|(means, &choice)| means[usize::from(choice)]).sum()
     }
@@ -129,7 +136,7 @@ pub fn print(request: &Request<'_>, workloads: &[Workload]) {
         preset_runs: workloads.len(),
         threads: request.threads,
     };
-    let all = |play: &dyn Fn(Who) -> _| ALL.iter().map(|&who| play(who)).collect::<Vec<_>>();
+    let all = |play: &dyn Fn(Who) -> _| ALL.iter().chain(&ON_REFERENCE).map(|&who| play(who)).collect::<Vec<_>>();
     table::print("documented constants", &all(&|who| arena.documented(who)));
     table::print(table::TUNED, &all(&|who| arena.tuned(who)));
 }
