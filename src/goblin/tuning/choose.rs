@@ -68,9 +68,9 @@ constants! {
 constants! {
     /// The price of changes, in value times decisions.
     Price {
-        /// The factor on the patience long after a change point, and the decisions until it is reached. In `iid-4s` and in
-        /// all rows (8 seeds each): 6 after 600 .062 changes a second, .9716 of the value at .935 % late; 16 after 1,800 .051,
-        /// .9706 at .925 %; 16 after 3,600 .049, .9714 at .920 %.
+        /// The factor on the patience long after a change point, and the decisions until it is reached. Changes a second in
+        /// `iid-4s`, then the value of all rows (8 seeds each): 6 after 600 .062, .9716 at .935 % late. 16 after 1,800 .051,
+        /// .9706 at .925 %. 16 after 3,600 .049, .9714 at .920 %.
         patience_most: f64 = 16.0,
         patience_ramp: f64 = 3600.0,
         /// The weight of lost value relative to gained value, long after a change point. The hard set: 3 .9487, 7
