@@ -111,6 +111,12 @@ pub fn sort_numbers(list: &mut [u32], compare: &mut dyn FnMut(u32, u32) -> Order
     list.sort_unstable_by(|&one, &other| compare(one, other));
 }
 
+/// Sort positions, each behind two numbers that decide almost always. The caller's order of positions decides the rest.
+#[inline(never)]
+pub fn sort_ranked(list: &mut [(u64, u32, u32)], compare: &mut dyn FnMut(u32, u32) -> Ordering) {
+    list.sort_unstable_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| compare(one.2, other.2)));
+}
+
 /// Sort a list for which nobody waits. It takes about three times as long as the standard sort, and 300 bytes of code for
 /// each type instead of 7 KB.
 pub fn sort_slowly<T>(list: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {

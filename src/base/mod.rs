@@ -62,7 +62,7 @@ pub use listing::list_directory;
 #[cfg(all(feature = "store", unix))]
 pub use listing::{OpenDirectory, with_c_path};
 pub use memory::{
-    sort_numbers, sort_slowly, try_append, try_collect, try_collect_all, try_filled, try_format, try_path,
+    sort_numbers, sort_ranked, sort_slowly, try_append, try_collect, try_collect_all, try_filled, try_format, try_path,
     try_path_join, try_path_with_extension, try_push, try_string, try_to_vec,
 };
 #[cfg(feature = "store")]

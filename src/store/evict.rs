@@ -13,7 +13,7 @@ use super::io::{BLOCK, on_disk};
 use super::maintain::{Hidden, Keep, Maintained, RewriteCandidate};
 use super::segment::Segment;
 use super::snapshot::RecordInfo;
-use crate::base::{Result, try_collect, try_push};
+use crate::base::{Result, sort_slowly, try_collect, try_push};
 
 /// Sixteenths of the limit that stay free after room was made.
 pub(super) const FREED: u64 = 1;
@@ -298,7 +298,7 @@ impl Store {
         };
         candidates.retain(|candidate| frees(candidate) >= BLOCK.max(candidate.length / 16));
         let part = |of: &RewriteCandidate| of.live_bytes as f64 / of.length as f64;
-        candidates.sort_unstable_by(|a, b| part(a).total_cmp(&part(b)).then(a.id.cmp(&b.id)));
+        sort_slowly(&mut candidates, |a, b| part(a).total_cmp(&part(b)).then(a.id.cmp(&b.id)));
         // Those without current values go alone at first: without them, fewer evicted values need marks.
         let is_dead = |of: &RewriteCandidate| {
             of.live_bytes == 0 && self.segment_position(of.id).is_some_and(|at| self.segments[at].live_values == 0)

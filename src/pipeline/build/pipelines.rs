@@ -1,7 +1,7 @@
 //! The pipelines of a build, each once.
 
 use super::forms::Forms;
-use crate::base::{Error, Result, try_collect, try_push};
+use crate::base::{Error, Result, sort_ranked, try_collect, try_push};
 use crate::pipeline::files::{Slots, short_key};
 use crate::pipeline::{PipelineKey, UseData};
 
@@ -81,10 +81,7 @@ impl Pipelines {
             (self.uses(at, forms).first_frame, (short_key(&key).swap_bytes() >> 32) as u32, at)
         };
         let mut order = try_collect((0..self.len() as u32).map(begin))?;
-        order.sort_unstable_by(|one, other| {
-            let key = |at: u32| &self.row(at).key;
-            (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| key(one.2).cmp(key(other.2)))
-        });
+        sort_ranked(&mut order, &mut |one, other| self.row(one).key.cmp(&self.row(other).key));
         try_collect(order.iter().map(|&(.., at)| at))
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! Source: the sanitising of Unreal's `ShaderPipelineCacheTools`, which prints these counts.
 
-use crate::base::{Code, Result, try_collect, try_filled, try_push};
+use crate::base::{Code, Result, sort_numbers, try_collect, try_filled, try_push};
 use crate::fingerprint::{Builder, Fingerprint};
 use crate::pipeline::files::Slots;
 use crate::pipeline::graphics::{GraphicsState, VertexAttribute, check};
@@ -160,7 +160,8 @@ impl Sanitiser {
         let mut is_kept = try_filled(true, self.vertices.len())?;
         let vertices = |at: u32| &self.vertices[at as usize];
         let mut order = try_collect(0..self.vertices.len() as u32)?;
-        order.sort_unstable_by_key(|&at| (vertices(at).shader, vertices(at).format));
+        let place = |at: u32| (vertices(at).shader, vertices(at).format);
+        sort_numbers(&mut order, &mut |one, other| place(one).cmp(&place(other)));
         for same in order.chunk_by(|&one, &other| vertices(one).shader == vertices(other).shader) {
             let (empty, formatted) = same.split_at(usize::from(vertices(same[0]).format == 0));
             if formatted.is_empty() {

@@ -155,9 +155,7 @@ impl Table {
         let begin = |(row, at): (&Row, u32)| (number(row), (word(&row.key).swap_bytes() >> 32) as u32, at);
         let mut order = crate::base::try_collect(self.rows.iter().zip(0_u32..).map(begin))?;
         let key = |at: u32| &self.rows[at as usize].key;
-        order.sort_unstable_by(|one, other| {
-            (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| key(one.2).cmp(key(other.2)))
-        });
+        crate::base::sort_ranked(&mut order, &mut |one, other| key(one).cmp(key(other)));
         crate::base::try_collect(order.iter().map(|&(.., at)| at))
     }
 

@@ -34,7 +34,7 @@ mod wanted;
 use std::ops::Range;
 
 use super::ShaderHash;
-use crate::base::{Result, error, try_collect, try_filled};
+use crate::base::{Result, error, sort_ranked, try_collect, try_filled};
 
 pub use file::KeyFileInfo;
 pub use wanted::Wanted;
@@ -154,12 +154,10 @@ fn order_of(texts: &Texts, lines: &mut [Line]) -> Result<Vec<u32>> {
 fn by_hash(lines: &[Line]) -> Result<Vec<u32>> {
     // The begin of a hash decides almost always, so few comparisons look at a line.
     let begin = |line: &Line| line.hash.0.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
-    let mut order = try_collect(lines.iter().map(begin).zip(0_u32..))?;
-    order.sort_unstable_by(|one, other| {
-        let hash = |at: u32| &lines[at as usize].hash;
-        one.0.cmp(&other.0).then_with(|| (hash(one.1), one.1).cmp(&(hash(other.1), other.1)))
-    });
-    try_collect(order.iter().map(|&(_, at)| at))
+    let mut order = try_collect(lines.iter().zip(0_u32..).map(|(line, at)| (begin(line), 0, at)))?;
+    let hash = |at: u32| &lines[at as usize].hash;
+    sort_ranked(&mut order, &mut |one, other| (hash(one), one).cmp(&(hash(other), other)));
+    try_collect(order.iter().map(|&(.., at)| at))
 }
 
 /// Refuse a key that no file can hold.
