@@ -29,10 +29,10 @@ impl<F: Function> Graph<F> {
     /// A graph with the same values at its sinks, in which user inputs are constants.
     ///
     /// A node whose inputs cannot change is removed, and its value is stored where it was read. Sinks, volatile nodes,
-    /// effects and sources of feedback links are kept. A source becomes a sink if no sink depends on its readers. So are nodes that failed or have not run yet, nodes with owned
-    /// outputs, and nodes that pass such a handle on. Nodes for which `keep` is true are kept with all that they depend on. A
-    /// pure node that is kept runs once. This graph must be up to date. `copy`
-    /// makes the functions of nodes that are kept.
+    /// effects and sources of feedback links are kept. A source becomes a sink if no sink depends on its readers. Kept are
+    /// also nodes that failed or have not run yet, nodes with owned outputs, and nodes that pass such a handle on. Nodes for
+    /// which `keep` is true are kept with all that they depend on. A pure node that is kept runs once. This graph must be up
+    /// to date. `copy` makes the functions of nodes that are kept.
     pub fn bake(&self, keep: impl Fn(Id) -> bool, mut copy: impl FnMut(&F) -> Result<F>) -> Result<Baked<F>> {
         if self.is_within_frame || !self.is_settled || self.marks.has_touched() {
             return Err(error!(InvalidArgument, "the graph is not up to date: evaluate it before it is baked"));
