@@ -71,7 +71,9 @@ impl Who {
             Self::OnReference(Kind::Threshold) => "threshold, reference ladder",
             Self::OnReference(Kind::LockOut) => "dash.js, reference ladder",
             Self::OnReference(Kind::AdaptivePerformance) => "Unity AP, reference ladder",
-            Self::OnReference(Kind::Unreal | Kind::Valve | Kind::Hdrp) => "a resolution has one ladder",
+            Self::OnReference(Kind::Unreal | Kind::Valve | Kind::Hdrp) => {
+                unreachable!("they move the resolution alone")
+            }
             Self::Fixed => "best fixed, known afterwards",
         }
     }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::tests::{description, hash, identity, keys, listed, own, stable};
 use super::*;
+use crate::pipeline::files::fault_tests;
 use crate::pipeline::keys::KeyMap;
 use crate::pipeline::{Description, Schema, ShaderRef};
 use crate::store::fault_io::FaultDisk;
@@ -120,45 +121,15 @@ fn many() -> (Vec<Vec<u8>>, KeyMap) {
 #[test]
 fn failed_call_of_a_spilled_build_keeps_the_old_cache_and_leaves_no_other_file() {
     let (files, keys) = many();
-    let options = BuildOptions::default();
-    for calls in 0.. {
-        let disk = FaultDisk::default();
-        disk.write(Path::new(OUT), b"old");
-        let process = disk.process();
-        process.plan(|plan| plan.calls_to_error = Some(calls));
-        let done = build(&share(process.clone()).expect("memory"), &files, &keys, options, Some(0));
-        let file = disk.read(Path::new(OUT)).expect("there");
-        assert!(file == b"old" || listed(&file).1.missing == 0);
-        assert!(done.is_err() || file != b"old");
-        build(&share(disk.process()).expect("memory"), &files, &keys, options, Some(0)).expect("no fault");
-        assert_eq!(disk.files(), [Path::new(OUT)], "after {calls} calls");
-        let mut is_over = false;
-        process.plan(|plan| is_over = plan.calls_to_error.is_some());
-        if is_over {
-            assert!(calls > 20 && done.is_ok(), "{calls} calls");
-            break;
-        }
-    }
+    let work = |io: &SharedIo| build(io, &files, &keys, BuildOptions::default(), Some(0)).map(|_| ());
+    fault_tests::fail_each_call(Path::new(OUT), work, |file| listed(file).1.missing == 0);
 }
 
 #[test]
 fn spilled_build_on_a_full_disk_is_a_result() {
     let (files, keys) = many();
-    for space in (0..).step_by(1000) {
-        let disk = FaultDisk::default();
-        disk.write(Path::new(OUT), b"old");
-        disk.set_space(Some(space));
-        let io = share(disk.process()).expect("memory");
-        let done = build(&io, &files, &keys, BuildOptions::default(), Some(0));
-        assert_eq!(disk.files(), [Path::new(OUT)]);
-        match done {
-            Ok(_) => {
-                assert!(space > 10_000);
-                break;
-            }
-            Err(why) => assert_eq!((why.code(), disk.read(Path::new(OUT))), (Code::Io, Some(b"old".to_vec())), "{why}"),
-        }
-    }
+    let work = |io: &SharedIo| build(io, &files, &keys, BuildOptions::default(), Some(0)).map(|_| ());
+    fault_tests::fill_the_disk(Path::new(OUT), work);
 }
 
 #[test]

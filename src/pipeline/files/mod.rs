@@ -8,6 +8,8 @@
 //! | `table` | [`Table`]: pipelines by key while files are merged |
 //! | `timeline` | [`Timelines`]: in which order runs used pipelines first |
 
+#[cfg(test)]
+pub mod fault_tests;
 mod slots;
 pub mod sort;
 mod table;

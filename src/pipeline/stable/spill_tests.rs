@@ -8,6 +8,7 @@ use super::tests::{description, hash, keys, listed, recorded, recording, run};
 use super::*;
 use crate::base::{Code, Error, Result};
 use crate::pipeline::Mask;
+use crate::pipeline::files::fault_tests;
 use crate::pipeline::keys::KeyMap;
 use crate::pipeline::recording::{FirstUse, LaterUses, Readiness, Recorder};
 use crate::store::fault_io::FaultDisk;
@@ -104,45 +105,14 @@ fn many() -> (Vec<Vec<u8>>, KeyMap) {
 #[test]
 fn failed_call_of_a_spilled_expansion_keeps_the_old_file_and_leaves_no_other() {
     let (files, keys) = many();
-    for calls in 0.. {
-        let disk = FaultDisk::default();
-        disk.write(Path::new(OUT), b"old");
-        let process = disk.process();
-        process.plan(|plan| plan.calls_to_error = Some(calls));
-        let done = expand(&share(process.clone()).expect("memory"), &files, &keys, Some(0));
-        let file = disk.read(Path::new(OUT)).expect("there");
-        assert!(file == b"old" || listed(&file).0.len() == 30);
-        assert!(done.is_err() || file != b"old");
-        // A file whose name could not be removed is removed by the next expansion.
-        let io = share(disk.process()).expect("memory");
-        expand(&io, &files, &keys, Some(0)).expect("no fault");
-        assert_eq!(disk.files(), [Path::new(OUT)], "after {calls} calls");
-        let mut is_over = false;
-        process.plan(|plan| is_over = plan.calls_to_error.is_some());
-        if is_over {
-            assert!(calls > 20 && done.is_ok(), "{calls} calls");
-            break;
-        }
-    }
+    let work = |io: &SharedIo| expand(io, &files, &keys, Some(0)).map(|_| ());
+    fault_tests::fail_each_call(Path::new(OUT), work, |file| listed(file).0.len() == 30);
 }
 
 #[test]
 fn spilled_expansion_on_a_full_disk_is_a_result() {
     let (files, keys) = many();
-    for space in (0..).step_by(1000) {
-        let disk = FaultDisk::default();
-        disk.write(Path::new(OUT), b"old");
-        disk.set_space(Some(space));
-        let done = expand(&share(disk.process()).expect("memory"), &files, &keys, Some(0));
-        assert_eq!(disk.files(), [Path::new(OUT)]);
-        match done {
-            Ok(_) => {
-                assert!(space > 10_000);
-                break;
-            }
-            Err(why) => assert_eq!((why.code(), disk.read(Path::new(OUT))), (Code::Io, Some(b"old".to_vec())), "{why}"),
-        }
-    }
+    fault_tests::fill_the_disk(Path::new(OUT), |io| expand(io, &files, &keys, Some(0)).map(|_| ()));
 }
 
 #[test]
