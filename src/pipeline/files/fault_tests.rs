@@ -1,4 +1,4 @@
-//! Faults of the disk while a file is replaced, for tests of what replaces it.
+//! Faults of the disk, for tests of code that replaces a file.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub fn fail_each_call(path: &Path, work: impl Fn(&SharedIo) -> Result<()>, is_ne
     }
 }
 
-/// Does `work` on disks of any size. Where it fails, `path` has the old file, and no other is left.
+/// Does `work` on disks of any size. If it fails, the disk has the old file at `path`, and no other file.
 pub fn fill_the_disk(path: &Path, work: impl Fn(&SharedIo) -> Result<()>) {
     for space in (0..).step_by(1000) {
         let disk = with_old_file(path);
