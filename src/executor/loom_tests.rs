@@ -46,7 +46,7 @@ fn every_block_ends(blocks: usize, helpers: usize, run: impl FnOnce(&Fork<'_>)) 
 #[test]
 fn loom_pool_of_one_worker_helps_and_stops() {
     check(None, || {
-        let shared = Arc::new(PoolState::new());
+        let shared = Arc::new(PoolState::new().unwrap());
         let worker = thread::spawn({
             let shared = Arc::clone(&shared);
             move || shared.serve()
@@ -60,7 +60,7 @@ fn loom_pool_of_one_worker_helps_and_stops() {
 #[test]
 fn loom_two_callers_share_a_worker() {
     check(Some(2), || {
-        let shared = Arc::new(PoolState::new());
+        let shared = Arc::new(PoolState::new().unwrap());
         let spawn = |work: fn(&PoolState)| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || work(&shared))
@@ -77,7 +77,7 @@ fn loom_two_callers_share_a_worker() {
 #[test]
 fn loom_two_workers_share_a_loop_and_then_the_next() {
     check(Some(2), || {
-        let shared = Arc::new(PoolState::new());
+        let shared = Arc::new(PoolState::new().unwrap());
         let workers = [(); 2].map(|()| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.serve())
@@ -135,7 +135,7 @@ fn loom_host_helper_runs_in_time_or_late_or_is_cancelled() {
 #[test]
 fn loom_helper_panic_is_rethrown_after_all_helpers_end() {
     check(Some(3), || {
-        let shared = Arc::new(PoolState::new());
+        let shared = Arc::new(PoolState::new().unwrap());
         let worker = thread::spawn({
             let shared = Arc::clone(&shared);
             move || shared.serve()

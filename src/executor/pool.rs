@@ -10,7 +10,10 @@ use super::Priority;
 use super::fork::Fork;
 use super::sync::{Condvar, Mutex, lock, wait};
 use super::thread::Thread;
-use crate::base::{Result, Shared, try_push};
+use crate::base::{Result, Shared};
+
+/// Most offers at the same time. The list is made with the pool, so that no loop allocates, not even the first.
+const MAX_OFFERS: usize = 64;
 
 /// A loop that wants helpers.
 struct Offer {
@@ -25,7 +28,6 @@ struct Offer {
 // SAFETY: the address is dereferenced only while `here` counts the worker, as `PoolState::serve` explains.
 unsafe impl Send for Offer {}
 
-#[derive(Default)]
 struct Offers {
     offers: Vec<Offer>,
     sleeping: usize,
@@ -42,8 +44,11 @@ pub struct PoolState {
 }
 
 impl PoolState {
-    pub fn new() -> Self {
-        Self { state: Mutex::new(Offers::default()), work: Condvar::new(), left: Condvar::new() }
+    pub fn new() -> Result<Self> {
+        let mut offers = Vec::new();
+        offers.try_reserve_exact(MAX_OFFERS)?;
+        let state = Mutex::new(Offers { offers, sleeping: 0, is_over: false });
+        Ok(Self { state, work: Condvar::new(), left: Condvar::new() })
     }
 
     /// Run a loop with up to `helpers` of the workers.
@@ -54,12 +59,13 @@ impl PoolState {
         );
     }
 
-    /// Offer the loop to the workers; whether it was offered. When out of memory, the loop runs without helpers.
+    /// Offer the loop to the workers; whether it was offered. If the list is full, the loop runs without helpers.
     fn offer(&self, fork: *mut c_void, helpers: usize, priority: Priority) -> bool {
         let mut state = lock(&self.state);
-        if try_push(&mut state.offers, Offer { fork, priority, wanted: helpers, here: 0 }).is_err() {
+        if state.offers.len() == MAX_OFFERS {
             return false;
         }
+        state.offers.push(Offer { fork, priority, wanted: helpers, here: 0 });
         let wake = helpers.min(state.sleeping);
         drop(state);
         (0..wake).for_each(|_| self.work.notify_one());
@@ -134,7 +140,7 @@ pub struct Pool {
 
 impl Pool {
     pub fn new(count: usize) -> Result<Self> {
-        let mut pool = Self { shared: Shared::try_new(PoolState::new())?, threads: Vec::new() };
+        let mut pool = Self { shared: Shared::try_new(PoolState::new()?)?, threads: Vec::new() };
         pool.threads.try_reserve_exact(count)?;
         for _ in 0..count {
             let shared = pool.shared.clone();

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::thread::ThreadId;
 
 use super::*;
 use crate::base::Code;
+use crate::testing::allocator::allocations;
 
 fn pool(threads: usize) -> Executor {
     Executor::new(Options { helpers: Helpers::Pool(threads), ..Options::default() }).expect("threads can be had")
@@ -185,6 +186,39 @@ fn pool_worker_takes_part_in_a_loop() {
         let both = changed.wait_while(begun.lock().unwrap(), |begun| *begun < 2);
         assert_eq!(*both.unwrap(), 2);
     });
+}
+
+#[test]
+fn first_loop_of_a_pool_does_not_allocate() {
+    let executor = pool(2);
+    let ran = AtomicUsize::new(0);
+    let loops = || {
+        executor.parallel_for(8, Priority::Normal, "first", &|_, _| {
+            ran.fetch_add(1, Ordering::Relaxed);
+        });
+    };
+    assert_eq!(allocations(loops), 0);
+    assert_eq!(ran.into_inner(), 8);
+}
+
+#[test]
+fn more_loops_at_once_than_a_pool_takes_run_all_their_blocks() {
+    const LOOPS: usize = 100;
+    let executor = pool(2);
+    let (ran, all) = (AtomicUsize::new(0), Barrier::new(LOOPS));
+    std::thread::scope(|scope| {
+        for _ in 0..LOOPS {
+            scope.spawn(|| {
+                executor.parallel_for(8, Priority::Normal, "crowd", &|_, block| {
+                    if block == 0 {
+                        all.wait();
+                    }
+                    ran.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+        }
+    });
+    assert_eq!(ran.into_inner(), LOOPS * 8);
 }
 
 #[test]
