@@ -4,20 +4,13 @@ using System.Collections.Generic;
 using System.Diagnostics;
 using System.Threading;
 using Hobgoblin;
+using static GraphSupport;
 
 static class GraphObjectsTest
 {
     static int Main(string[] arguments)
     {
         return Ensure.Run(typeof(GraphObjectsTest), arguments);
-    }
-
-    static NodeDesc Pure(string name, int inputs, NodeFunction evaluate, bool isSink = false)
-    {
-        return new NodeDesc
-        {
-            Name = name, TypeName = name, NodeClass = NodeClass.Pure, InputCount = inputs, Evaluate = evaluate, IsSink = isSink,
-        };
     }
 
     sealed class Picture : IEquatable<Picture>, IDisposable

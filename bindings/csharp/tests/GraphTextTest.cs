@@ -4,34 +4,13 @@ using System.Collections.Generic;
 using System.Diagnostics;
 using System.Threading;
 using Hobgoblin;
+using static GraphSupport;
 
 static class GraphTextTest
 {
     static int Main(string[] arguments)
     {
         return Ensure.Run(typeof(GraphTextTest), arguments);
-    }
-
-    static NodeDesc Pure(string name, int inputs, NodeFunction evaluate, bool isSink = false)
-    {
-        return new NodeDesc
-        {
-            Name = name, TypeName = name, NodeClass = NodeClass.Pure, InputCount = inputs, Evaluate = evaluate, IsSink = isSink,
-        };
-    }
-
-    static Verdict Sum(NodeCall call)
-    {
-        var sum = 0.0;
-        for (var i = 0; i < call.InputCount; ++i) sum += call.Input(i).Number;
-        call.Output(0).Number = sum;
-        return Verdict.Done;
-    }
-
-    static Verdict Twice(NodeCall call)
-    {
-        call.Output(0).Number = 2 * call.Input(0).Number;
-        return Verdict.Done;
     }
 
     public static void Baked_graphs_share_the_functions()

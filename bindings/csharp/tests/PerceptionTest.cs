@@ -4,38 +4,13 @@ using System.Collections.Generic;
 using System.Runtime.InteropServices;
 using System.Threading;
 using Hobgoblin;
+using static PerceptionSupport;
 
 static unsafe class PerceptionTest
 {
-    const int Width = 320, Height = 200;
-
     static int Main(string[] arguments)
     {
         return Ensure.Run(typeof(PerceptionTest), arguments);
-    }
-
-    static PixelRect Rect(uint x, uint y, uint width, uint height)
-    {
-        return new PixelRect { X = x, Y = y, Width = width, Height = height };
-    }
-
-    /// <summary>A game's picture: a moving sprite, and a status bar that changes now and then.</summary>
-    static byte[] Picture(int frame)
-    {
-        var pixels = new byte[Width * Height * 4];
-        for (var y = 0; y < Height; ++y)
-        {
-            for (var x = 0; x < Width; ++x)
-            {
-                var at = 4 * (y * Width + x);
-                var isSprite = x >= frame % 300 && x < frame % 300 + 20 && y >= 50 && y < 70;
-                pixels[at] = (byte)(isSprite ? 250 : x);
-                pixels[at + 1] = (byte)(isSprite ? 10 : y);
-                pixels[at + 2] = (byte)(y >= 171 ? (frame / 10) * 20 + x % 7 : x ^ y);
-                pixels[at + 3] = (byte)frame;
-            }
-        }
-        return pixels;
     }
 
     static int Gray(byte[] pixels, int x, int y)
@@ -63,11 +38,6 @@ static unsafe class PerceptionTest
         }
         call.Value.Integer = sum;
         return Result.Ok;
-    }
-
-    static CognitionDesc Pure(CognitionFunction perceive, CognitionFlags flags = CognitionFlags.Pure)
-    {
-        return new CognitionDesc { Name = "größe", Flags = flags, Perceive = perceive };
     }
 
     public static void Values_are_those_of_a_plain_loop()

@@ -6,33 +6,13 @@ use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::{BalanceCell, hob_balance};
 use crate::balance::{End, Report, replay};
-use crate::base::recording::Sink;
-use crate::base::{error, try_box};
-use crate::ffi::base::guard::call_host;
 use crate::ffi::base::handle;
+use crate::ffi::base::recording::writer;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::user_data::UserData;
 
 // == Experimental: Recordings ==
-
-/// Receives a recording.
-struct Writer {
-    user_data: *mut c_void,
-    write: extern "C" fn(*mut c_void, *const c_void, usize),
-}
-
-// SAFETY: by the header, the host's data may be used on any thread that makes the call, and only one thread at a time
-// writes a balance.
-unsafe impl Send for Writer {}
-// SAFETY: as above; a shared writer can do nothing.
-unsafe impl Sync for Writer {}
-
-impl Sink for Writer {
-    fn write(&mut self, bytes: &[u8]) {
-        call_host(|| (self.write)(self.user_data, bytes.as_ptr().cast(), bytes.len()));
-    }
-}
 
 /// Records all calls from here on, so that hob_balance_replay can repeat them; docs/formats.md has the format.
 /// Call it right after hob_balance_create or hob_balance_restart. After a choice or a duration, or while calls are
@@ -52,9 +32,7 @@ pub extern "C" fn hob_balance_start_recording(
     user_data: *mut c_void,
     release: Option<extern "C" fn(user_data: *mut c_void)>,
 ) -> hob_result {
-    let write =
-        write.ok_or_else(|| error!(InvalidArgument, "write is NULL: pass the function that receives the recording"))?;
-    let sink = try_box(Writer { user_data, write })?;
+    let sink = writer(write, user_data)?;
     balance.with(|cell| {
         cell.recorded.record(sink)?;
         cell.recording = Some(UserData::owned(user_data, release));

@@ -79,6 +79,8 @@ pub mod structs;
 pub mod float;
 pub mod guard;
 pub mod user_data;
+#[cfg(any(feature = "goblin", feature = "balance"))]
+pub mod recording;
 #[cfg(any(feature = "graph", feature = "perception"))]
 pub mod value;
 pub mod handle;
