@@ -1,4 +1,4 @@
-// What the tests of graphs share. MIT OR Apache-2.0.
+// Nodes for the tests of graphs. MIT OR Apache-2.0.
 using Hobgoblin;
 
 static class GraphSupport

@@ -1,4 +1,4 @@
-// What the tests of perception share. MIT OR Apache-2.0.
+// Pictures for the tests of perception. MIT OR Apache-2.0.
 using Hobgoblin;
 
 static class PerceptionSupport

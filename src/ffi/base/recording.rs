@@ -26,7 +26,7 @@ impl Sink for Writer {
     }
 }
 
-/// What passes a recording to `write`.
+/// A sink that passes a recording to `write`.
 pub fn writer(write: Option<Write>, user_data: *mut c_void) -> Result<Box<impl Sink>> {
     let write =
         write.ok_or_else(|| error!(InvalidArgument, "write is NULL: pass the function that receives the recording"))?;
