@@ -297,6 +297,8 @@ const CALM: f64 = 0.05;
 const DEARER: f64 = 1.1;
 /// Below this number of samples, statistics are weak. A confirmed change discards the statistics of such a run.
 const FEW_SAMPLES: u64 = 8;
+/// A sample below this share of a past estimate refutes it.
+const REFUTED: f64 = 0.5;
 
 /// The estimate of an option without past data, before it has its quota of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -386,14 +388,17 @@ fn is_filled(rules: &Rules, sampled: &Learned) -> bool {
     sampled.run.count() >= u64::from(rules.measure_quota.max(1))
 }
 
-/// The past estimate of an option, scaled to this machine.
+/// The past estimate of an option, scaled to this machine. None if samples of this run refute it.
 fn prior(rules: &Rules, sampled: &Learned, past: Option<&[Estimate]>, option: usize, ratio: f64) -> Option<Normal> {
     let known = past.and_then(|past| past.get(option)).filter(|estimate| estimate.count > 0)?;
-    if rules.blind == Blind::Cautious && !known.is_solid() && sampled.run.count() > 0 {
-        // A few past samples are no better than the first samples of this run.
-        return None;
+    let prior = known.normal().scaled(ratio);
+    if rules.blind == Blind::Cautious && sampled.run.count() > 0 {
+        // A few past samples are no better than the first samples of this run. And a hitch makes a sample higher, never
+        // lower: the past is of other options, or of a scene with more work.
+        let is_refuted = sampled.lowest < REFUTED * prior.mean;
+        return Some(prior).filter(|_| known.is_solid() && !is_refuted);
     }
-    Some(known.normal().scaled(ratio))
+    Some(prior)
 }
 
 /// The estimate of an option with fewer samples than the quota. Without any data, a blind burden.

@@ -131,6 +131,15 @@ fn eight_samples_estimate_the_mean_within_a_third_of_the_deviation() {
 }
 
 #[test]
+fn a_sample_below_half_of_the_past_refutes_it_and_one_above_does_not() {
+    let mean = |ms: f64| burdens(&CAUTIOUS, &[learned(2, ms, 0.0)], Some(&[past(100, 4.0, 0.0)]), 2.0)[0].normal.mean;
+    // 2 of 30 samples.
+    assert!((mean(4.5) - (28.0 * 8.0 + 2.0 * 4.5) / 30.0).abs() < 1e-9, "{}", mean(4.5));
+    assert!((mean(40.0) - (28.0 * 8.0 + 2.0 * 40.0) / 30.0).abs() < 1e-9, "{}", mean(40.0));
+    assert_eq!(mean(3.5), 3.5);
+}
+
+#[test]
 fn cautious_mode_never_estimates_an_untried_option_below_the_lightest() {
     let found = burdens(&CAUTIOUS, &[learned(2, 4.0, 0.0), Learned::NOTHING], None, 1.0);
     assert_eq!((found[1].normal.mean, found[1].source), (4.0, Source::Blind));

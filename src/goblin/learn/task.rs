@@ -49,6 +49,11 @@ impl Task {
         known.iter().any(|estimate| estimate.count > 0).then_some(known)
     }
 
+    /// Whether there are past estimates on any lane.
+    pub fn has_past(&self) -> bool {
+        !self.past.is_empty()
+    }
+
     /// The estimate of a cell on the lane with most samples, since a setting need not burden every lane.
     pub fn best_known(&self, cell: usize) -> &Learned {
         if self.learned.len() == self.cells {

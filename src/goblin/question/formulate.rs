@@ -47,6 +47,9 @@ impl Question {
             let known = !setting.has_burden || present.weigh(formulation, position, setting, start);
             present.add_values(formulation, position, setting);
             let Held { choice, resting } = held(position);
+            if setting.has_burden && config.burdens == Burdens::Learned {
+                present.doubt_past(formulation, setting, start, choice);
+            }
             restrict(formulation, setting, known, start, resting);
             present.add_explore_value(&mut formulation.values[start..], setting);
             formulation.entries.push(Entry {
@@ -137,6 +140,28 @@ impl Present<'_> {
             }
         }
         known
+    }
+
+    /// Mark options without samples of this run as untried if the past makes them dearer than the choice, which is worth
+    /// more. No solve would choose them, so a profile of other options would hide their costs for ever.
+    fn doubt_past(&self, formulation: &mut Formulation, setting: &Setting, start: usize, choice: u16) {
+        let (task, choice) = (self.learn.tasks.at(setting.task), usize::from(choice));
+        let is_available = setting.allows(choice) && setting.options.get(choice).is_some_and(|option| option.ready);
+        if !is_available || !task.has_past() {
+            return;
+        }
+        let Formulation { values, weights, bars, .. } = formulation;
+        let lanes = self.ratios.len();
+        let weights = |option: usize| &weights[(start + option) * lanes..][..lanes];
+        for option in 0..setting.options.len() {
+            let pairs = || weights(option).iter().zip(weights(choice)).map(|(own, chosen)| own.mean - chosen.mean);
+            let is_dominated = values[start + option] < values[start + choice]
+                && pairs().all(|more| more >= 0.0)
+                && pairs().any(|more| more > 0.0);
+            if is_dominated && task.best_known(setting.cell(option)).run.count() == 0 {
+                bars[start + option] = Bar::Untried;
+            }
+        }
     }
 }
 

@@ -331,3 +331,34 @@ fn an_overload_of_one_setting_changes_no_estimate_of_another_for_long() {
         assert!((goblin.statistics().recent_anomaly - 1.0).abs() < 0.1);
     }
 }
+
+#[test]
+fn a_past_profile_of_other_options_is_unlearned() {
+    let names = ["shadows", "ambient occlusion", "resolution", "detail", "post", "rest"];
+    for is_reversed in [true, false] {
+        let (mut goblin, mut machine, mut past) = (goblin(16.0), Machine::new(3), Profile::new());
+        renderer(&mut machine, &mut goblin);
+        for ((_, costs), name) in machine.costs.iter().zip(names) {
+            let estimate = |mean: f64| Estimate { count: 1000, mean, deviation: 0.03 * mean };
+            let mut wrong = costs.clone();
+            if is_reversed {
+                wrong.reverse()
+            } else {
+                wrong[0] = 1000.0
+            }
+            let all: Vec<_> = wrong.into_iter().map(estimate).collect();
+            past.set(name, &all).unwrap();
+        }
+        goblin.set_past_profile(&past).unwrap();
+        let frames: Vec<_> = (0..1024).map(|_| machine.frame(&mut goblin)).collect();
+        let late = |from: usize| frames[from..].iter().filter(|(_, total)| *total > 16.0).count();
+        let value = frames[1000].0.chosen.value;
+        println!(
+            "reversed {is_reversed}: {} late frames of 1024, {} of the last 768, value {value}",
+            late(0),
+            late(256)
+        );
+        // Without a past profile the value is 17. Options whose past is wrong and looks right are not tried.
+        assert!(late(0) <= 100 && late(256) <= 16 && value >= 12.0, "reversed {is_reversed}");
+    }
+}
