@@ -37,10 +37,11 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
 
 /// A file beside `path`, with a name that no other file has. It is deleted unless it is completed.
 fn begin(path: &Path) -> io::Result<NamedTempFile> {
-    let old = path.symlink_metadata().ok().filter(|old| !old.is_symlink());
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
+    // A link is replaced, unless it leads to a device or a directory, such as `/dev/stdout`.
+    if path.metadata().is_ok_and(|old| !old.is_file()) {
         return Err(io::Error::other("it is not a regular file"));
     }
+    let old = path.symlink_metadata().ok().filter(|old| !old.is_symlink());
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = Builder::new();
     builder.prefix(".hobgoblin-").suffix(".new");

@@ -49,6 +49,30 @@ fn outputs_that_are_inputs_are_refused_also_by_other_names() {
 
 #[cfg(unix)]
 #[test]
+fn links_to_devices_and_directories_are_not_replaced_by_outputs() {
+    let scratch = Scratch::new();
+    build(&scratch, "cache", 1, 0, 5);
+    fs::write(scratch.path("profile"), r#"{"fog":[[5,1,0]]}"#).unwrap();
+    let commands = [
+        vec!["pipelines", "expand", "cache.recorded", "--keys", "keys", "-o", "out"],
+        [&["pipelines", "build", "cache.hobstable", "--keys", "keys", "-o", "out"], &GAME[..]].concat(),
+        vec!["pipelines", "keys", "export", "keys", "-o", "out"],
+        vec!["profile", "merge", "profile", "-o", "out"],
+    ];
+    let out = scratch.path("out");
+    for target in ["/dev/null", "."] {
+        std::os::unix::fs::symlink(target, &out).unwrap();
+        for command in &commands {
+            let error = scratch.hob(command).failed(3);
+            assert!(error.contains("not a regular file"), "{command:?}: {error}");
+            assert_eq!(fs::read_link(&out).unwrap(), Path::new(target), "{command:?}");
+        }
+        fs::remove_file(&out).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn outputs_keep_rights_and_files_of_the_user_stay() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new();

@@ -43,12 +43,17 @@ pub fn read_file(path: &str) -> Result<Vec<u8>> {
 /// survive a power loss.
 ///
 /// The bytes go to a new file `.hobgoblin-*.new` in the same directory, which is then renamed. A crash can leave that
-/// file behind; nothing reads it, and it may be deleted. If `path` is a symbolic link, the link is replaced, not its
-/// target. Any other path that is not a regular file is an error. On Unix the new file keeps the old permissions.
+/// file behind; nothing reads it, and it may be deleted. If `path` is a symbolic link to a regular file or to nothing, the
+/// link is replaced, not its target. Any other path that is not a regular file is an error. On Unix the new file keeps
+/// the old permissions.
 pub fn replace_file(path: &str, bytes: &[u8]) -> Result<()> {
     check_path("write", path)?;
     let old = match fs::symlink_metadata(path) {
-        Ok(old) if old.is_symlink() => None,
+        Ok(old) if old.is_symlink() => {
+            // Links to devices and directories, such as `/dev/stdout`, are in use by others.
+            fs::metadata(path).map_or(Ok(()), |target| check_regular("replace", path, &target))?;
+            None
+        }
         Ok(old) => {
             check_regular("replace", path, &old)?;
             Some(old)

@@ -148,6 +148,22 @@ mod unix {
     }
 
     #[test]
+    fn symlink_to_a_device_or_a_directory_is_not_replaced() {
+        let directory = Directory::new("link-to-device");
+        let path = directory.path("profile.json");
+        for target in ["/dev/null", "."] {
+            symlink(target, &path).unwrap();
+            let error = replace_file(&path, b"profile").unwrap_err();
+            assert!(error.sentence().contains("not a regular file"), "{error}");
+            assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+            fs::remove_file(&path).unwrap();
+        }
+        symlink("nothing", &path).unwrap();
+        replace_file(&path, b"profile").unwrap();
+        assert_eq!(directory.names(), ["profile.json"]);
+    }
+
+    #[test]
     fn replaced_file_keeps_its_permissions() {
         let directory = Directory::new("permissions");
         let path = directory.path("profile.json");

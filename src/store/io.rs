@@ -103,8 +103,8 @@ pub trait Io: Send + Sync {
         Ok(None)
     }
 
-    /// Rename a file to a path that the host named. Replaces a regular file or a link, and fails with `InvalidInput`
-    /// for anything else.
+    /// Rename a file to a path that the host named. Replaces a regular file, or a link to one or to nothing, and fails
+    /// with `InvalidInput` for anything else.
     fn replace_named(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.rename(from, to)
     }
@@ -352,7 +352,7 @@ impl Io for OsIo {
     }
 
     fn replace_named(&self, from: &Path, to: &Path) -> io::Result<()> {
-        match system::is_file_or_link(to) {
+        match system::is_replaceable(to) {
             Ok(false) => Err(ErrorKind::InvalidInput.into()),
             Err(why) if why.kind() != ErrorKind::NotFound => Err(why),
             _ => system::rename(from, to),
@@ -525,8 +525,12 @@ mod system {
         }
     }
 
-    pub fn is_file_or_link(path: &Path) -> io::Result<bool> {
-        posix::find(path, false).map(|found| matches!(found.kind, libc::S_IFREG | libc::S_IFLNK))
+    /// Whether a path is a regular file, or a link to one or to nothing.
+    pub fn is_replaceable(path: &Path) -> io::Result<bool> {
+        let kind = posix::find(path, false)?.kind;
+        // Links to devices and directories, such as `/dev/stdout`, are in use by others.
+        let is_file = || posix::find(path, true).map_or(true, |found| found.kind == libc::S_IFREG);
+        Ok(kind == libc::S_IFREG || (kind == libc::S_IFLNK && is_file()))
     }
 }
 
@@ -565,8 +569,11 @@ mod system {
     /// Other systems give a file the rights of its directory.
     pub fn copy_rights(_: &fs::File, _: &Path) {}
 
-    pub fn is_file_or_link(path: &Path) -> io::Result<bool> {
-        fs::symlink_metadata(path).map(|found| found.is_file() || found.is_symlink())
+    /// Whether a path is a regular file, or a link to one or to nothing.
+    pub fn is_replaceable(path: &Path) -> io::Result<bool> {
+        let found = fs::symlink_metadata(path)?;
+        let is_file = || fs::metadata(path).map_or(true, |found| found.is_file());
+        Ok(found.is_file() || (found.is_symlink() && is_file()))
     }
 }
 
