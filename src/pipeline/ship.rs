@@ -1,7 +1,7 @@
 //! Files to files, as build tools call them: recordings are expanded, stable files built.
 //!
 //! The command-line tool and the C API share these loops. `step` is called after each file, and now and then in long work
-//! afterwards. It gets the steps that are done and the number of all, for progress bars. Its error ends the work, and the
+//! on one. It gets the steps that are done and the number of all, for progress bars. Its error ends the work, and the
 //! file at `out` is as before. `out` is never one of the inputs. Key maps are read last, because only a part of their lines is wanted.
 //!
 //! Recordings are merged from the largest file to the smallest one. So of two files of one run the longer one counts: the
@@ -44,13 +44,19 @@ impl<S: FnMut(u64, u64) -> Result<(), E>, E: From<Error>> Steps<S, E> {
 
     /// [`next`](Self::next) within work of the library. The caller's error waits for [`end`](Self::end).
     fn next_inside(&mut self) -> crate::base::Result<()> {
-        self.next().map_err(|why| {
+        self.done += 1;
+        self.look_inside()
+    }
+
+    /// Call the function within work of unknown length. The caller's error waits for [`end`](Self::end).
+    fn look_inside(&mut self) -> crate::base::Result<()> {
+        (self.step)(self.done.min(self.all), self.all).map_err(|why| {
             self.failed = Some(why);
             error!(Busy, "the work was ended by its caller")
         })
     }
 
-    /// The end of work that called [`next_inside`](Self::next_inside).
+    /// The end of work that called one of them.
     fn end<T>(&mut self, done: crate::base::Result<T>) -> Result<T, E> {
         match (self.failed.take(), done) {
             (Some(why), Err(_)) => Err(why),
@@ -118,7 +124,8 @@ impl Recordings {
                     begun
                 }
             };
-            begun.add(&recording)?;
+            let added = begun.add_watched(&recording, &mut || steps.look_inside());
+            steps.end(added)?;
             expansion = Some(begun);
             steps.next()?;
         }
@@ -157,7 +164,9 @@ impl Shipment<'_> {
         let mut steps = Steps::new(step, 2 * self.stable.len() + 1);
         let mut wanted = self.options.wanted();
         for path in self.stable {
-            Build::want(&StableFile::open(io, path)?, &mut wanted)?;
+            let file = StableFile::open(io, path)?;
+            Build::want(&file, &mut wanted)?;
+            steps.all = steps.all.saturating_add(Build::steps_to_add(&file));
             steps.next()?;
         }
         let keys = KeyMap::load_wanted(io, self.keys, wanted)?;
@@ -165,10 +174,11 @@ impl Shipment<'_> {
         let mut build = Build::new(self.identity, self.version, &keys, self.options)?;
         build.spill_beside(io, out, MEMORY)?;
         for path in self.stable {
-            build.add(&StableFile::open(io, path)?)?;
+            let added = build.add_watched(&StableFile::open(io, path)?, &mut || steps.next_inside());
+            steps.end(added)?;
             steps.next()?;
         }
-        steps.all += build.steps_to_finish();
+        steps.all = steps.all.saturating_add(build.steps_to_finish());
         let report = build.finish_watched(io, out, &mut || steps.next_inside());
         let report = steps.end(report)?;
         Ok((report, keys))

@@ -154,6 +154,11 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
+    /// How often [`add_watched`](Self::add_watched) calls its function for this file.
+    pub fn steps_to_add(file: &StableFile) -> u64 {
+        Watch::calls(file.info().pipelines)
+    }
+
     /// How often [`finish_watched`](Self::finish_watched) calls its function, about.
     pub fn steps_to_finish(&self) -> u64 {
         // Each pipeline is read by its key, for the GUID, and for the cache.
@@ -168,6 +173,11 @@ impl<'a> Build<'a> {
     /// Add a stable file. False if it was skipped: it is for another game, shader format or graphics API, has other mask
     /// dimensions, or was added already. After an error, begin again.
     pub fn add(&mut self, file: &StableFile) -> Result<bool> {
+        self.add_watched(file, &mut || Ok(()))
+    }
+
+    /// [`add`](Self::add) that calls `step` about [`steps_to_add`](Self::steps_to_add) times. Its error ends the work.
+    pub fn add_watched(&mut self, file: &StableFile, step: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
         let info = file.info();
         let path = try_format(format_args!("{}", file.path().display()))?;
         if let Err(why) = self.identity.check(&info.identity, &try_format(format_args!("'{path}'"))?) {
@@ -198,7 +208,11 @@ impl<'a> Build<'a> {
         }
         self.timelines.add(&file.timelines()?)?;
         // Names are for reports, and for timelines, which may be wrong.
-        let lost = file.for_each_unchecked(|pipeline, _| self.add_pipeline(pipeline))?;
+        let mut watch = Watch::new(step);
+        let lost = file.for_each_unchecked(|pipeline, _| {
+            watch.note()?;
+            self.add_pipeline(pipeline)
+        })?;
         self.report.files += 1;
         self.report.damaged += lost.damaged;
         self.report.truncated += u64::from(lost.is_truncated);

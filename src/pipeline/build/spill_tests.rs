@@ -141,7 +141,16 @@ fn step_of_a_caller_ends_a_long_build() {
     let mut build = Build::new(&identity(), "2.0", &keys, BuildOptions::default()).expect("memory");
     build.spill_beside(&io, Path::new(OUT), 0).expect("memory");
     for file in &files {
-        build.add(&StableFile::of_bytes(file.clone(), Path::new("x")).expect("valid")).expect("space");
+        let (file, mut calls) = (StableFile::of_bytes(file.clone(), Path::new("x")).expect("valid"), 0);
+        let count = &mut || {
+            calls += 1;
+            Ok(())
+        };
+        assert!(build.add_watched(&file, count).expect("space"));
+        assert!(calls > 0 && calls == Build::steps_to_add(&file));
+        let mut other = Build::new(&identity(), "2.0", &keys, BuildOptions::default()).expect("memory");
+        let done = other.add_watched(&file, &mut || Err(Error::OUT_OF_MEMORY));
+        assert_eq!(done.expect_err("ended").code(), Code::OutOfMemory);
     }
     let done = build.finish_watched(&io, Path::new(OUT), &mut || Err(Error::OUT_OF_MEMORY));
     assert_eq!(done.expect_err("ended").code(), Code::OutOfMemory);

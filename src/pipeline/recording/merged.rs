@@ -3,7 +3,7 @@
 use super::spilled::{Spill, SpilledMerge};
 use super::{EncodedFirst, EncodedRecord, LaterUses, Recording};
 use crate::base::{Result, sort_slowly, try_collect, try_push};
-use crate::pipeline::files::sort::Scratch;
+use crate::pipeline::files::sort::{Scratch, Watch};
 use crate::pipeline::files::{Cursor, Table, Timelines, UseData, get_description, short_key};
 use crate::pipeline::keys::Wanted;
 use crate::pipeline::{DescriptionRef, Mask, MaskSet, PipelineKey, ShaderRef};
@@ -122,11 +122,17 @@ impl Merged {
     /// Add a recording. Returns what was lost of it, with entries whose key is not that of their description. After an
     /// error the view may hold a part of the recording.
     pub fn add(&mut self, recording: &Recording) -> Result<LogScan> {
+        self.add_watched(recording, &mut Watch::new(&mut || Ok(())))
+    }
+
+    /// [`add`](Self::add) that notes each record.
+    pub fn add_watched(&mut self, recording: &Recording, watch: &mut Watch<'_>) -> Result<LogScan> {
         self.sources += 1;
         self.batch.clear();
         self.first_uses = self.timelines.wants(&recording.run().run).then(Vec::new);
         let mut lost = 0;
         let mut scan = recording.for_each_encoded(|record| {
+            watch.note()?;
             match record {
                 EncodedRecord::First(first) => {
                     let mask_bit = self.common.bit(first.mask);

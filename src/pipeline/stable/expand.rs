@@ -97,6 +97,11 @@ impl Expansion {
     /// of another game, shader format, graphics API, version, or set of mask dimensions is refused. After another error,
     /// begin again.
     pub fn add(&mut self, recording: &Recording) -> Result<bool> {
+        self.add_watched(recording, &mut || Ok(()))
+    }
+
+    /// [`add`](Self::add) that calls `step` now and then during long work. Its error ends the work.
+    pub fn add_watched(&mut self, recording: &Recording, step: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
         let (run, path) = (recording.run(), recording.path().display());
         self.identity.check(&run.identity, &crate::base::try_format(format_args!("'{path}'"))?)?;
         if run.version != self.version {
@@ -115,7 +120,7 @@ impl Expansion {
         };
         try_push(&mut self.runs, run.run)?;
         self.runs[at..].rotate_right(1);
-        let lost = self.merged.add(recording)?;
+        let lost = self.merged.add_watched(recording, &mut Watch::new(step))?;
         self.report.recordings += 1;
         self.report.damaged += lost.damaged;
         self.report.truncated += u64::from(lost.is_truncated);

@@ -140,6 +140,8 @@ fn step_of_a_caller_ends_a_long_expansion() {
     let mut expansion = Expansion::like(&recording(&files[0])).expect("memory");
     expansion.spill_beside(&io, Path::new(OUT), 0).expect("memory");
     files.iter().for_each(|file| _ = expansion.add(&recording(file)).expect("space"));
+    let mut other = Expansion::like(&recording(&files[0])).expect("memory");
+    assert!(other.add_watched(&recording(&files[0]), &mut || Err(Error::OUT_OF_MEMORY)).is_err());
     let mut calls = 0;
     let done = expansion.finish_watched(&keys, &io, Path::new(OUT), &mut || {
         calls += 1;
