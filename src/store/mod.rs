@@ -586,6 +586,7 @@ pub(crate) fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
             return error!(Io, "cannot {verb} '{path}': it belongs to another user: use one of this user or of root");
         }
         NotADirectory => ": give a directory, not a file",
+        PermissionDenied if verb == "read" => ": allow this user to read it",
         PermissionDenied | ReadOnlyFilesystem => ": allow this user to write there, or open it read-only",
         StorageFull | QuotaExceeded => ": free some space or lower the limit",
         _ => "",
