@@ -532,7 +532,7 @@ typedef struct hob_goblin_tuning {
     uint32_t dwell;
     /// Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above that
     /// of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If node_limit ends the
-    /// search first, the distance can be greater; hob_goblin_decision.gap bounds it.
+    /// search first, the distance can be greater; hob_decision.gap bounds it.
     uint32_t precision;
     /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision
     /// is at most 100, 256 means 4096: then the search usually ends long before, but needs more on rare hard values.
@@ -595,8 +595,8 @@ HOB_API hob_result hob_goblin_open_trial_window(hob_goblin *goblin, uint32_t dec
 /// `getThermalHeadroom(10)` and Unreal's `GetThermalStress` have this scale. To keep more distance, report a greater number.
 ///
 /// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The share
-/// changes at most once in ten seconds, and hob_decision.capacity contains it. A minute without a report restores the
-/// whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device throttles.
+/// changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report restores
+/// the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device throttles.
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_set_thermal_headroom(hob_goblin *goblin, hob_lane lane, double headroom);
 

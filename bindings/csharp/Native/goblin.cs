@@ -504,7 +504,7 @@ namespace Hobgoblin.Interop
 
         /// <summary>Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above that
         /// of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If node_limit ends the
-        /// search first, the distance can be greater; hob_goblin_decision.gap bounds it.</summary>
+        /// search first, the distance can be greater; hob_decision.gap bounds it.</summary>
         public uint precision;
 
         /// <summary>Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision
@@ -1238,8 +1238,8 @@ namespace Hobgoblin.Interop
         /// <c>getThermalHeadroom(10)</c> and Unreal's <c>GetThermalStress</c> have this scale. To keep more distance, report a greater number.
         /// <para/>
         /// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The share
-        /// changes at most once in ten seconds, and hob_decision.capacity contains it. A minute without a report restores the
-        /// whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device throttles.
+        /// changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report restores
+        /// the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device throttles.
         /// Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]

@@ -174,8 +174,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Finds <c>image</c>. <c>words[0]</c> of its value has the place of its upper left pixel: x in the low half, y in the high one.</summary>
         /// <remarks>
-        /// They count from the upper left pixel of the region, not of the frame. <c>words[1]</c> has the sum of squared differences. Both all ones:
-        /// not found. Of equal matches the first one in reading order is found.
+        /// They count from the upper left pixel of the region, not of the frame. <c>words[1]</c> has the sum of squared
+        /// differences. Both all ones: not found. Of equal matches the first one in reading order is found. In a region that
+        /// is smaller than <c>image</c> it fails.
         /// </remarks>
         HOB_OPERATOR_TEMPLATE = 11,
 

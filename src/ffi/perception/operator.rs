@@ -50,8 +50,9 @@ pub enum hob_operator {
     /// `number` of its value is the number of pixels whose `channel` is not 0.
     CountNonZero = 10,
     /// Finds `image`. `words[0]` of its value has the place of its upper left pixel: x in the low half, y in the high one.
-    /// They count from the upper left pixel of the region, not of the frame. `words[1]` has the sum of squared differences. Both all ones:
-    /// not found. Of equal matches the first one in reading order is found.
+    /// They count from the upper left pixel of the region, not of the frame. `words[1]` has the sum of squared
+    /// differences. Both all ones: not found. Of equal matches the first one in reading order is found. In a region that
+    /// is smaller than `image` it fails.
     Template = 11,
     /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
     /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean
