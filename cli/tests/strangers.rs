@@ -73,6 +73,26 @@ fn links_to_devices_and_directories_are_not_replaced_by_outputs() {
 
 #[cfg(unix)]
 #[test]
+fn inputs_may_belong_to_another_user() {
+    let scratch = Scratch::new();
+    build(&scratch, "cache", 1, 0, 5);
+    let expected = fs::read(scratch.path("cache")).unwrap();
+    for name in ["cache.recorded", "cache.hobstable", "keys", "keys.csv"] {
+        if std::os::unix::fs::chown(scratch.path(name), Some(1000), None).is_err() {
+            assert!(std::env::var_os("HOB_REQUIRE_ALL").is_none(), "only root may give files to another user");
+            return;
+        }
+    }
+    for keys in ["keys", "keys.csv"] {
+        scratch.hob(&["pipelines", "expand", "cache.recorded", "--keys", keys, "-o", "stable"]).succeeded();
+        let options = ["--keys", keys, "--no-compute", "--game-version", "1.0", "-o", "built"];
+        scratch.hob(&[&["pipelines", "build", "stable"], &GAME[..], &options[..]].concat()).succeeded();
+        assert_eq!(fs::read(scratch.path("built")).unwrap(), expected);
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn outputs_keep_rights_and_files_of_the_user_stay() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new();

@@ -92,6 +92,11 @@ pub trait Io: Send + Sync {
         self.open(path)
     }
 
+    /// As [`open_named`](Self::open_named), for data that gives nothing to a driver: it may belong to any user.
+    fn open_input(&self, path: &Path) -> io::Result<SharedFile> {
+        self.open_named(path)
+    }
+
     /// Create a file that will [replace](Self::replace_named) a path that the host named. It has the rights of a regular
     /// file there, and otherwise those that files have by default; else like [`create`](Self::create).
     fn create_named(&self, path: &Path, _replaced: &Path) -> io::Result<SharedFile> {
@@ -345,6 +350,10 @@ impl Io for OsIo {
         share_file(OsFile(open_regular(path, Access::Read, Links::Follow)?))
     }
 
+    fn open_input(&self, path: &Path) -> io::Result<SharedFile> {
+        share_file(OsFile(regular(system::open(path, Access::Read, Links::Follow)?)?))
+    }
+
     fn create_named(&self, path: &Path, replaced: &Path) -> io::Result<SharedFile> {
         let file = system::open(path, Access::Append { mode: SHIPPED_FILE }, Links::Refuse)?;
         system::copy_rights(&file, replaced);
@@ -431,14 +440,15 @@ fn open_regular(path: &Path, access: Access, links: Links) -> io::Result<fs::Fil
     {
         check_owner(found.owner)?;
     }
-    let file = file?;
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(ErrorKind::InvalidInput.into());
-    }
+    let file = regular(file?)?;
     #[cfg(unix)]
-    check_owner(std::os::unix::fs::MetadataExt::uid(&found))?;
+    check_owner(std::os::unix::fs::MetadataExt::uid(&file.metadata()?))?;
     Ok(file)
+}
+
+/// The file, or `InvalidInput` unless it is a regular one.
+fn regular(file: fs::File) -> io::Result<fs::File> {
+    if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
 }
 
 /// Whether a file operation failed because the path leads to no regular file of this user.

@@ -211,7 +211,7 @@ pub struct LogReader {
 impl LogReader {
     /// Open a file of a kind. A file of another one in `known` is refused by name.
     pub fn open(io: &SharedIo, path: &Path, kind: LogKind, known: &[LogKind]) -> Result<Self> {
-        let file = io.open_named(path).map_err(|why| io_error("read", path, &why))?;
+        let file = io.open_input(path).map_err(|why| io_error("read", path, &why))?;
         Self::of_file(file, path, kind, known)
     }
 

@@ -577,7 +577,7 @@ fn lose(segments: &mut [Segment], entry: &IndexEntry) {
 /// The error of a failed file operation, with advice.
 pub(crate) fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
     use std::io::ErrorKind::{
-        NotADirectory, OutOfMemory, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+        FileTooLarge, NotADirectory, OutOfMemory, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
     };
     let advice = match why.kind() {
         OutOfMemory => return Error::OUT_OF_MEMORY,
@@ -588,7 +588,8 @@ pub(crate) fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
         NotADirectory => ": give a directory, not a file",
         PermissionDenied if verb == "read" => ": allow this user to read it",
         PermissionDenied | ReadOnlyFilesystem => ": allow this user to write there, or open it read-only",
-        StorageFull | QuotaExceeded => ": free some space or lower the limit",
+        StorageFull | QuotaExceeded => ": free some space there",
+        FileTooLarge => ": raise the limit of file sizes (ulimit -f), or write to a file system with larger files",
         _ => "",
     };
     let (path, kind) = (path.display(), crate::base::files::io_reason(why));

@@ -146,7 +146,7 @@ impl KeyMapBuilder {
     /// Add the lines of a CSV file. After an error some of its lines may have been added.
     fn add_csv_file(&mut self, io: &SharedIo, path: &Path) -> Result<()> {
         let failed = |why: std::io::Error| io_error("read", path, &why);
-        let file = io.open_named(path).map_err(failed)?;
+        let file = io.open_input(path).map_err(failed)?;
         let mut at = 0;
         let added = self.add_csv(|piece| {
             let count = file.read_at(piece, at).map_err(failed)?;
