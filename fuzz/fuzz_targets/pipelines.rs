@@ -1,20 +1,21 @@
 //! Reads any bytes as each file of pipelines: a recording, a key map, a stable file, a shipped cache. Reading ends with
-//! an error, or with content for the next step. The file that the next step writes is read back without damage. The
-//! bytes are also decoded as a state of the library's own schema. A decoded state encodes to the same bytes. Each input is also read with right checksums, so that invalid data reaches the code behind them. `pipeline_seeds` writes
-//! such files.
+//! an error, or with content for the next step. The file that the next step writes is read back without damage, and is the
+//! same with memory for few pipelines, which then go through temporary files. The bytes are also decoded as a state of the
+//! library's own schema. A decoded state encodes to the same bytes. Each input is also read with right checksums, so that
+//! invalid data reaches the code behind them. `pipeline_seeds` writes such files.
 #![no_main]
 
 use std::path::{Path, PathBuf};
 
-use hobgoblin::pipeline::build::{Build, BuildOptions};
+use hobgoblin::pipeline::build::{Build, BuildOptions, BuildReport};
 use hobgoblin::pipeline::graphics::{ComputeState, GraphicsState, RayTracingState};
 use hobgoblin::pipeline::keys::{KeyLine, KeyMap, KeyMapBuilder, NO_STAGE, Wanted};
 use hobgoblin::pipeline::recording::{Merged, Recorded, Recording};
-use hobgoblin::pipeline::stable::{Expansion, StableFile};
+use hobgoblin::pipeline::stable::{Expanded, Expansion, StableFile};
 use hobgoblin::pipeline::precompile::MAX_SIGHTINGS;
 use hobgoblin::pipeline::{FIRST_OWN_STAGE, LAST_STAGE, ShaderHash, Shipped, ShippedScan};
 use hobgoblin::store::fault_io::FaultDisk;
-use hobgoblin::store::io::{SharedIo, share};
+use hobgoblin::store::io::share;
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -23,6 +24,7 @@ const HEADER: usize = 80;
 /// Format of a file's heads, without the kind. The version is 1.
 const FORMAT: u32 = 1 << 30 | 1;
 const OUT: &str = "/fuzz/out";
+const OTHER: &str = "/fuzz/other";
 
 fuzz_target!(|bytes: &[u8]| {
     let path = Path::new("input");
@@ -90,11 +92,11 @@ fn sealed(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An empty disk.
-fn disk() -> SharedIo {
+/// A disk with the directory of the output.
+fn disk() -> FaultDisk {
     let disk = FaultDisk::default();
-    disk.write(Path::new("/fuzz/other"), b"");
-    share(disk.process()).expect("there is memory")
+    disk.write(Path::new(OTHER), b"");
+    disk
 }
 
 /// A key for every shader.
@@ -116,14 +118,43 @@ fn check_recording(recording: &Recording) {
     let lost = merged.add(recording).expect("there is memory");
     assert_eq!(Merged::default().add(recording).expect("there is memory"), lost);
     let keys = some_keys(recording);
-    let Ok(mut expansion) = Expansion::like(recording) else { return };
-    assert!(expansion.add(recording).expect("the same identity"));
-    let io = disk();
+    if Expansion::like(recording).is_err() {
+        return;
+    }
+    let whole = expanded(recording, &keys, None);
+    assert_eq!(expanded(recording, &keys, Some(little_memory(recording.length()))), whole);
     // A text may be longer than a file can say.
-    let Ok(expanded) = expansion.finish(&keys, &io, Path::new(OUT)) else { return };
-    assert_eq!(expanded.pipelines, merged.len() as u64);
-    let file = StableFile::open(&io, Path::new(OUT)).expect("it was written");
-    assert_eq!(check_stable(&file), expanded.stable);
+    let Ok((bytes, report)) = whole else { return };
+    assert_eq!(report.pipelines, merged.len() as u64);
+    let file = StableFile::of_bytes(bytes, Path::new(OUT)).expect("it was written");
+    assert_eq!(check_stable(&file), report.stable);
+}
+
+/// So little memory that an input of this length goes through temporary files, in parts of one record and more.
+fn little_memory(length: u64) -> usize {
+    (length % 5 * 400) as usize
+}
+
+/// The file at the output, which is the only new one.
+fn written(disk: &FaultDisk) -> Vec<u8> {
+    assert_eq!(disk.files(), [Path::new(OTHER), Path::new(OUT)]);
+    disk.read(Path::new(OUT)).expect("it was written")
+}
+
+/// The stable file of a recording and the report, or the error.
+fn expanded(recording: &Recording, keys: &KeyMap, memory: Option<usize>) -> Result<(Vec<u8>, Expanded), String> {
+    let disk = disk();
+    let io = share(disk.process()).expect("there is memory");
+    let mut expansion = Expansion::like(recording).expect("it was possible before");
+    if let Some(memory) = memory {
+        expansion.spill_beside(&io, Path::new(OUT), memory).expect("there is memory");
+    }
+    assert!(expansion.add(recording).expect("the same identity"));
+    expansion.take_wanted().expect("there is memory");
+    match expansion.finish(keys, &io, Path::new(OUT)) {
+        Ok(report) => Ok((written(&disk), report)),
+        Err(why) => Err(why.sentence().to_owned()),
+    }
 }
 
 fn check_keys(bytes: Vec<u8>) {
@@ -131,7 +162,7 @@ fn check_keys(bytes: Vec<u8>) {
     let mut builder = KeyMapBuilder::default();
     if builder.add_bytes(bytes.clone(), Path::new("input")).is_ok() {
         let keys = builder.finish().expect("there is memory");
-        let io = disk();
+        let io = share(disk().process()).expect("there is memory");
         keys.write(&io, Path::new(OUT), "build", "format").expect("there is room");
         let mut again = KeyMapBuilder::default();
         let (_, loaded) = again.add_file(&io, Path::new(OUT)).expect("it was written");
@@ -212,21 +243,38 @@ fn check_stable(file: &StableFile) -> u64 {
     });
     read.expect("there is memory");
     let keys = keys.finish().expect("there is memory");
-    let identity = &file.info().identity;
-    let mut build = Build::new(identity, "2", &keys, BuildOptions::default()).expect("the options are valid");
-    let io = disk();
-    let added = build.add(file).expect("there is memory");
-    let report = match build.finish(&io, Path::new(OUT)) {
-        Ok(report) => report,
+    let whole = built(file, &keys, None);
+    assert_eq!(built(file, &keys, Some(little_memory(file.length()))), whole);
+    let (bytes, added, report) = match whole {
+        Ok(built) => built,
         Err(why) => {
-            assert!(why.sentence().starts_with("no graphics pipeline could be built"), "{why}");
+            assert!(why.starts_with("no graphics pipeline could be built"), "{why}");
             return count;
         }
     };
     assert!(added || report.skipped.len() == 1);
-    let shipped = Shipped::open(&io, Path::new(OUT), identity).expect("it was written");
+    let disk = FaultDisk::default();
+    disk.write(Path::new(OUT), &bytes);
+    let io = share(disk.process()).expect("there is memory");
+    let shipped = Shipped::open(&io, Path::new(OUT), &file.info().identity).expect("it was written");
     assert_eq!(shipped.for_each(|_| Ok(())).expect("there is memory").missing, 0);
     count
+}
+
+/// The cache of a stable file, whether the file was used, and the report; or the error.
+fn built(file: &StableFile, keys: &KeyMap, memory: Option<usize>) -> Result<(Vec<u8>, bool, BuildReport), String> {
+    let disk = disk();
+    let io = share(disk.process()).expect("there is memory");
+    let mut build =
+        Build::new(&file.info().identity, "2", keys, BuildOptions::default()).expect("the options are valid");
+    if let Some(memory) = memory {
+        build.spill_beside(&io, Path::new(OUT), memory).expect("there is memory");
+    }
+    let added = build.add(file).expect("there is memory");
+    match build.finish(&io, Path::new(OUT)) {
+        Ok(report) => Ok((written(&disk), added, report)),
+        Err(why) => Err(why.sentence().to_owned()),
+    }
 }
 
 fn check_shipped(bytes: Vec<u8>) {
