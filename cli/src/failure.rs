@@ -22,7 +22,7 @@ pub const EXIT_CODES: &str = "Exit codes:
   2    wrong arguments
   3    a file cannot be read or written, or has the wrong format
   4    nothing fits: no pipeline has keys or shaders, or no program is chosen; nothing was written
-  130  interrupted; every file is complete or unchanged";
+  130  interrupted by Ctrl-C, SIGTERM or SIGHUP; every file is complete or unchanged";
 
 /// Why a command could not do its work.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub enum Failure {
     File(String),
     /// The inputs are valid, and there is nothing to write.
     Nothing(String),
-    /// Ctrl-C. Every file is complete or unchanged.
+    /// Ctrl-C, SIGTERM or SIGHUP. Every file is complete or unchanged.
     Interrupted,
 }
 

@@ -19,6 +19,7 @@
 //! | `shared` | [`try_box`] and [`Shared`]: `Box` and `Arc`, fallibly allocated |
 //! | `read_mostly` | [`ReadMostly`]: values that many threads read without waiting for each other |
 //! | `value` | 16 bytes whose meaning is the host's |
+//! | `fetch` | asks the processor for memory that will be needed soon |
 //! | `slots` | [`Slots`]: a slot map with generational ids |
 //! | `json` | reads and writes JSON of a known form |
 //! | `files` | read or replace a whole file |
@@ -34,6 +35,9 @@
 mod exit;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
+#[cfg(feature = "pipeline")]
+#[allow(unsafe_code, reason = "a hint to the processor")]
+mod fetch;
 pub mod files;
 pub mod host;
 #[cfg(any(feature = "goblin", feature = "graph", feature = "perception"))]
@@ -56,6 +60,8 @@ mod value;
 
 #[cfg(feature = "store")]
 pub use exit::at_exit;
+#[cfg(feature = "pipeline")]
+pub use fetch::fetch_ahead;
 pub use host::{Level, log as host_log};
 #[cfg(feature = "store")]
 pub use listing::list_directory;

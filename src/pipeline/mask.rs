@@ -71,6 +71,11 @@ impl MaskSet {
         &self.0
     }
 
+    /// Remove all masks. Their memory stays.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// Add a mask. True if it is new.
     pub fn insert(&mut self, mask: Mask) -> Result<bool> {
         match self.0.binary_search(&mask) {

@@ -27,6 +27,7 @@
 //! | `ship` | files to files: the loops of build tools |
 //! | `shipped` | [`Shipped`]: the shipped cache, as the game reads it |
 //! | `stable` | [`stable::Expansion`]: recordings become stable files |
+//! | `listed` | [`Listed`]: long lists in reports |
 //! | `identity` | the game, shader format and graphics API of a file |
 //! | `user_cache` | [`UserCache`]: pipelines that the shipped cache lacked |
 //! | `precompile` | [`precompile::Precompiler`]: which pipeline is compiled next, and when |
@@ -44,6 +45,7 @@ pub mod graphics;
 mod identity;
 pub mod keys;
 pub mod library;
+mod listed;
 mod mask;
 pub mod precompile;
 pub mod recording;
@@ -63,6 +65,7 @@ pub use dimension::{
 };
 pub use files::{Cursor, UseData, put_description, put_text};
 pub use identity::{Identity, MAX_NAME};
+pub use listed::{Listable, Listed};
 pub use mask::{Mask, MaskSet};
 pub use seen::Seen;
 pub use shipped::{Shipped, ShippedInfo, ShippedPipeline, ShippedScan, Sightings};

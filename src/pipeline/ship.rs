@@ -45,18 +45,18 @@ impl<S: FnMut(u64, u64) -> Result<(), E>, E: From<Error>> Steps<S, E> {
     /// [`next`](Self::next) within work of the library. The caller's error waits for [`end`](Self::end).
     fn next_inside(&mut self) -> crate::base::Result<()> {
         self.done += 1;
-        self.look_inside()
+        self.check_inside()
     }
 
-    /// Call the function within work of unknown length. The caller's error waits for [`end`](Self::end).
-    fn look_inside(&mut self) -> crate::base::Result<()> {
+    /// Calls the function during a step.
+    fn check_inside(&mut self) -> crate::base::Result<()> {
         (self.step)(self.done.min(self.all), self.all).map_err(|why| {
             self.failed = Some(why);
             error!(Busy, "the work was ended by its caller")
         })
     }
 
-    /// The end of work that called one of them.
+    /// The end of work that called [`next_inside`](Self::next_inside) or [`check_inside`](Self::check_inside).
     fn end<T>(&mut self, done: crate::base::Result<T>) -> Result<T, E> {
         match (self.failed.take(), done) {
             (Some(why), Err(_)) => Err(why),
@@ -124,7 +124,7 @@ impl Recordings {
                     begun
                 }
             };
-            let added = begun.add_watched(&recording, &mut || steps.look_inside());
+            let added = begun.add_watched(&recording, &mut || steps.check_inside());
             steps.end(added)?;
             expansion = Some(begun);
             steps.next()?;
@@ -165,7 +165,8 @@ impl Shipment<'_> {
         let mut wanted = self.options.wanted();
         for path in self.stable {
             let file = StableFile::open(io, path)?;
-            Build::want(&file, &mut wanted)?;
+            let done = Build::want_watched(&file, &mut wanted, &mut || steps.check_inside());
+            steps.end(done)?;
             steps.all = steps.all.saturating_add(Build::steps_to_add(&file));
             steps.next()?;
         }
@@ -178,7 +179,7 @@ impl Shipment<'_> {
             steps.end(added)?;
             steps.next()?;
         }
-        steps.all = steps.all.saturating_add(build.steps_to_finish());
+        steps.all += build.steps_to_finish();
         let report = build.finish_watched(io, out, &mut || steps.next_inside());
         let report = steps.end(report)?;
         Ok((report, keys))

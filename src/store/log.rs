@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::format::{self, Checks, Form, HEADS, Header, encode_heads};
 use super::io::{SharedFile, SharedIo, read_exact_at};
-use super::segment::{Found, Next, ScanError, ScanLimits, ScanPosition, Scanned, Scanner};
+use super::segment::{Found, Next, ScanError, ScanLimits, ScanPosition, Scanner};
 use super::{Key, Name, io_error};
 use crate::base::{Result, Text, error, try_path, try_path_join};
 
@@ -265,7 +265,7 @@ impl LogReader {
                 break;
             }
         }
-        Ok(cursor.lost)
+        Ok(cursor.lost())
     }
 
     /// Begin at the first record.
@@ -278,16 +278,25 @@ impl LogReader {
         let limits = ScanLimits { segment: u64::MAX, entry: LONGEST_RECORD as u32 };
         let scanner = Scanner::new(&*self.file, ScanPosition::after(offset), limits);
         let scanner = scanner.map_err(|why| io_error("read", &self.path, &why))?;
-        Ok(LogCursor { scanner, checks: Checks::new(None), too_long: 0, lost: LogScan::default(), offset: 0 })
+        Ok(LogCursor { scanner, checks: Checks::new(None), too_long: 0, is_truncated: false, offset: 0 })
     }
 }
 
-/// A place in a file, for reading one record at a time.
+/// A record that a [`LogCursor`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundRecord {
+    /// Its header.
+    pub record: LogRecord,
+    /// The place of its payload in [`bytes`](LogCursor::bytes).
+    pub payload: Range<usize>,
+}
+
+/// A place in a file, for reading one record at a time, or a few.
 pub struct LogCursor {
     scanner: Scanner,
     checks: Checks,
     too_long: u64,
-    lost: LogScan,
+    is_truncated: bool,
     offset: u64,
 }
 
@@ -295,26 +304,50 @@ impl LogCursor {
     /// The next whole record, and the place of its payload in [`bytes`](Self::bytes). `None`: the end of the file, after
     /// which [`lost`](Self::lost) is complete.
     pub fn next(&mut self, log: &LogReader) -> Result<Option<(LogRecord, Range<usize>)>> {
+        let found = self.find(log, u64::MAX)?;
+        Ok(found.map(|FoundRecord { record, payload }| (record, payload)))
+    }
+
+    /// The next whole records, at most `most`, in place of those in `records`. All of them are in [`bytes`](Self::bytes), so
+    /// they may be fewer. None: the end of the file.
+    pub fn next_few(&mut self, log: &LogReader, records: &mut Vec<FoundRecord>, most: usize) -> Result<()> {
+        records.clear();
+        records.try_reserve(most)?;
+        let mut budget = u64::MAX;
+        while records.len() < most {
+            let Some(found) = self.find(log, budget)? else { break };
+            records.push(found);
+            // Reading more would replace the bytes.
+            budget = 0;
+        }
+        Ok(())
+    }
+
+    /// The next whole record. `None`: the end of the file, or the budget of bytes to read is used up.
+    #[inline]
+    fn find(&mut self, log: &LogReader, mut budget: u64) -> Result<Option<FoundRecord>> {
         let failed = |why: ScanError| match why {
             ScanError::Other(why) => why,
             ScanError::Io(why) => io_error("read", &log.path, &why),
         };
         loop {
-            let next = self.scanner.next(&*log.file, &self.checks, log.seed, &mut u64::MAX.clone()).map_err(failed)?;
-            let is_done = !matches!(next, Next::Found(_));
-            let Scanned { damaged, position, .. } = self.scanner.scanned(is_done);
-            self.lost.damaged = self.too_long + damaged;
-            let Next::Found(Found { offset, header, payload }) = next else {
-                let end = log.file.length().map_err(|why| io_error("read", &log.path, &why))?;
-                self.lost.is_truncated = position.end < end;
-                return Ok(None);
-            };
-            if header.form == Form::Plain && header.stored as usize == payload.len() {
-                let Header { kind, key, stamp, build_us, .. } = header;
-                self.offset = offset;
-                return Ok(Some((LogRecord { kind, key, stamp, build_us }, payload)));
+            match self.scanner.next(&*log.file, &self.checks, log.seed, &mut budget).map_err(failed)? {
+                Next::Found(Found { offset, header, payload }) => {
+                    if header.form == Form::Plain && header.stored as usize == payload.len() {
+                        let Header { kind, key, stamp, build_us, .. } = header;
+                        self.offset = offset;
+                        let record = LogRecord { kind, key, stamp, build_us };
+                        return Ok(Some(FoundRecord { record, payload }));
+                    }
+                    self.too_long += 1;
+                }
+                Next::Interrupted => return Ok(None),
+                Next::End => {
+                    let end = log.file.length().map_err(|why| io_error("read", &log.path, &why))?;
+                    self.is_truncated = self.scanner.scanned(true).position.end < end;
+                    return Ok(None);
+                }
             }
-            self.too_long += 1;
         }
     }
 
@@ -335,6 +368,7 @@ impl LogCursor {
 
     /// Losses before the last record.
     pub fn lost(&self) -> LogScan {
-        self.lost
+        let damaged = self.too_long + self.scanner.scanned(true).damaged;
+        LogScan { damaged, is_truncated: self.is_truncated }
     }
 }

@@ -108,7 +108,9 @@ pub use bundle::{Bundle, BundleWriter};
 pub use clear::Cleared;
 pub use format::{Secret, hash};
 pub use index::Name;
-pub use log::{LONGEST_RECORD, LogCursor, LogKind, LogReader, LogRecord, LogScan, LogWriter, record_bytes};
+pub use log::{
+    FoundRecord, LONGEST_RECORD, LogCursor, LogKind, LogReader, LogRecord, LogScan, LogWriter, record_bytes,
+};
 pub use maintain::Maintained;
 pub use read::Buffer;
 pub use same::is_same_file;

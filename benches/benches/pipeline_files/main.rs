@@ -7,7 +7,8 @@
 //!
 //! 1. *Recordings.* 5,000,000 entries of 534 bytes in 2,000 recordings become a stable file.
 //! 2. `-- many`: 5,000,000 different pipelines, from recordings to the opened cache.
-//! 3. *The log of the Unreal Engine's documentation.* Its counts: key files, stable pipelines, rejected, merged, written.
+//! 3. `-- strange`: the same, with a key map that has ten of their shaders.
+//! 4. *The log of the Unreal Engine's documentation.* Its counts: key files, stable pipelines, rejected, merged, written.
 
 mod floor;
 mod many;
@@ -37,9 +38,12 @@ fn main() {
     if is_wanted("recordings") {
         recordings::print(&scratch.0.join("recordings"));
     }
-    // Takes minutes and gigabytes, so only if it is named.
+    // These take minutes and gigabytes, so only if they are named.
     if arguments.first().is_some_and(|only| only == "many") {
         many::print(&scratch.0.join("many"));
+    }
+    if arguments.first().is_some_and(|only| only == "strange") {
+        many::print_strange(&scratch.0.join("strange"));
     }
     if is_wanted("sample") {
         sample::print(&scratch.0.join("sample"));

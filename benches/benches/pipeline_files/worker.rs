@@ -89,8 +89,10 @@ pub fn run(role: &str, directory: &Path) {
     let (log, keys) = match role {
         "expand" => {
             let (expanded, keys) = expand(directory, &directory.join("out.hobstable"));
-            let Expanded { recordings, pipelines, stable, .. } = expanded;
-            (format!("{recordings} recordings, {pipelines} pipelines, {stable} stable pipelines\n"), keys)
+            let Expanded { recordings, pipelines, stable, unresolved, .. } = expanded;
+            let (lost, listed) = (unresolved.count(), unresolved.first().len());
+            let counts = format!("{recordings} recordings, {pipelines} pipelines, {stable} stable pipelines");
+            (format!("{counts}, {lost} without a key, {listed} of them listed\n"), keys)
         }
         "build" => {
             let (report, keys) = build(directory);

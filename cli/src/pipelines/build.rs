@@ -98,6 +98,8 @@ pub struct Built {
     stable_files: u64,
     skipped: Vec<String>,
     stable: u64,
+    /// Stable pipelines that this build has no shaders for: their number, and the first 10,000.
+    rejected_count: u64,
     rejected: Vec<Rejected>,
     merged: u64,
     cut: u64,
@@ -134,7 +136,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
     let (identity, version) = (&identity, arguments.game_version.as_str());
     let shipment = Shipment { identity, version, keys: &key_paths, stable: &stable, options };
     let (report, keys) = shipment.build(&io, &out, |done, all| progress.reach_of(done, all))?;
-    let rejected = report.rejected.iter().map(|rejected| Rejected {
+    let rejected = report.rejected.first().iter().map(|rejected| Rejected {
         pipeline: rejected.pipeline.to_string(),
         stage: rejected.stage,
         key: rejected.key.clone(),
@@ -150,6 +152,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Built> {
         stable_files: report.files,
         skipped: report.skipped.iter().map(|skipped| skipped.reason.clone()).collect(),
         stable: report.stable,
+        rejected_count: report.rejected.count(),
         rejected: rejected.collect(),
         merged: report.merged,
         cut: report.cut,

@@ -16,7 +16,7 @@ use crate::outputs::check_is_no_input;
 use crate::progress::Progress;
 use crate::report::{self, Report};
 
-/// Pipelines without a stable form that the text lists. JSON lists all.
+/// Pipelines without a stable form that the text lists. JSON lists the first 10,000.
 const LISTED: usize = 20;
 
 #[derive(Args)]
@@ -52,7 +52,8 @@ pub struct Expanded {
     repeated: u64,
     pipelines: u64,
     stable: u64,
-    /// Pipelines with a shader that has no key.
+    /// Pipelines with a shader that has no key: their number, and the first 10,000.
+    unresolved_count: u64,
     unresolved: Vec<Unresolved>,
     damaged: u64,
     truncated: u64,
@@ -70,7 +71,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Expanded> {
     check_is_no_input(&out, recordings.iter().chain(&key_paths))?;
     let progress = Progress::new("merging", recordings.len() as u64 + 1, is_quiet);
     let (report, keys) = ordered.expand(&io, &key_paths, &out, |done, all| progress.reach_of(done, all))?;
-    let unresolved = report.unresolved.iter().map(|found| Unresolved {
+    let unresolved = report.unresolved.first().iter().map(|found| Unresolved {
         pipeline: found.pipeline.to_string(),
         stage: found.shader.stage,
         shader: hex(&found.shader.hash.0),
@@ -82,6 +83,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Expanded> {
         repeated: report.repeated,
         pipelines: report.pipelines,
         stable: report.stable,
+        unresolved_count: report.unresolved.count(),
         unresolved: unresolved.collect(),
         damaged: report.damaged,
         truncated: report.truncated,
@@ -95,13 +97,13 @@ impl Report for Expanded {
         let Self { recordings, repeated, damaged, truncated, .. } = self;
         let [recordings, repeated, damaged, truncated] = [recordings, repeated, damaged, truncated].map(|&n| count(n));
         writeln!(to, "{recordings} recordings, {repeated} repeated, {truncated} truncated; {damaged} damaged records")?;
-        let unresolved = self.unresolved.len();
-        writeln!(to, "{} pipelines, {} of them without a key", count(self.pipelines), count(unresolved as u64))?;
+        writeln!(to, "{} pipelines, {} of them without a key", count(self.pipelines), count(self.unresolved_count))?;
         for Unresolved { pipeline, stage, shader } in self.unresolved.iter().take(LISTED) {
             writeln!(to, "  pipeline {pipeline}: no key for shader {shader} of stage {stage}")?;
         }
-        if unresolved > LISTED {
-            writeln!(to, "  ... and {} more: --json lists all", count((unresolved - LISTED) as u64))?;
+        if self.unresolved_count > LISTED as u64 {
+            let more = count(self.unresolved_count - LISTED as u64);
+            writeln!(to, "  ... and {more} more: --json lists the first 10,000")?;
         }
         writeln!(to, "wrote {} stable pipelines to '{}', {}", count(self.stable), shown(&self.out), size(self.bytes))
     }

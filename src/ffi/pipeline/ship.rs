@@ -113,7 +113,7 @@ pub extern "C" fn hob_pipeline_expand(
             repeated: expanded.repeated,
             pipelines: expanded.pipelines,
             stable: expanded.stable,
-            unresolved: expanded.unresolved.len() as u64,
+            unresolved: expanded.unresolved.count(),
             damaged: expanded.damaged,
             truncated: expanded.truncated,
             bytes: expanded.bytes,
@@ -260,7 +260,7 @@ pub extern "C" fn hob_pipeline_build(
             repeated: report.repeated,
             skipped: report.skipped.len() as u64,
             stable: report.stable,
-            rejected: report.rejected.len() as u64,
+            rejected: report.rejected.count(),
             merged: report.merged,
             cut: report.cut,
             different: report.different,
@@ -329,7 +329,7 @@ fn expand(inputs: Inputs) -> Result<Expanded> {
     let io = files()?;
     let recordings = Recordings::of(&io, inputs.files)?;
     let (expanded, _) = recordings.expand(&io, &inputs.keys, &inputs.out, |_, _| Ok::<_, Error>(()))?;
-    for unresolved in expanded.unresolved.iter().take(LISTED) {
+    for unresolved in expanded.unresolved.first().iter().take(LISTED) {
         let (pipeline, stage) = (unresolved.pipeline, unresolved.shader.stage);
         host_log(
             Level::Warning,
@@ -345,7 +345,7 @@ fn build(inputs: &Inputs, identity: &Identity, version: &str, options: BuildOpti
     for line in report.log()?.lines() {
         host_log(Level::Info, format_args!("{line}"));
     }
-    for rejected in report.rejected.iter().take(LISTED) {
+    for rejected in report.rejected.first().iter().take(LISTED) {
         let (pipeline, key) = (rejected.pipeline, &rejected.key);
         host_log(
             Level::Warning,

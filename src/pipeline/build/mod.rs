@@ -15,6 +15,7 @@
 //! | `compute` | compute shaders that no recording used |
 //! | `forms` | stable pipelines whose shaders are the same in this build, united |
 //! | `pipelines` | the pipelines of all forms, each once |
+//! | `rejections` | stable pipelines that this build has no shaders for |
 //! | `report` | counts, and the lines of the log |
 //! | `spilled` | a cache of more pipelines than memory holds |
 //! | `timelines` | when runs used the pipelines first |
@@ -23,6 +24,7 @@
 mod compute;
 mod forms;
 mod pipelines;
+mod rejections;
 mod report;
 mod sanitise;
 #[cfg(test)]
@@ -50,6 +52,7 @@ pub use sanitise::Sanitised;
 use compute::ComputeShaders;
 use forms::{Forms, Maker};
 use pipelines::{Pipeline, Pipelines};
+use rejections::Rejections;
 use sanitise::Sanitiser;
 use spilled::{Spill, SpilledCache};
 use timelines::BuildTimelines;
@@ -122,6 +125,7 @@ pub struct Build<'a> {
     has_graphics: bool,
     /// Where forms go when they are too many. `None`: they stay in memory.
     spill: Option<Spill>,
+    rejections: Rejections,
     report: BuildReport,
 }
 
@@ -143,6 +147,7 @@ impl<'a> Build<'a> {
             pipelines: Pipelines::default(),
             has_graphics: false,
             spill: None,
+            rejections: Rejections::default(),
             report: BuildReport { key_lines: keys.total(), ..BuildReport::default() },
         })
     }
@@ -150,11 +155,13 @@ impl<'a> Build<'a> {
     /// Use about `memory` bytes for stable pipelines, and keep all others in temporary files beside `output`. The result is
     /// the same. Call it before files are added. Without it all stay in memory.
     pub fn spill_beside(&mut self, io: &SharedIo, output: &Path, memory: usize) -> Result<()> {
-        self.spill = Some(Spill::new(Scratch::beside(io, output, memory)?)?);
+        let scratch = Scratch::beside(io, output, memory)?;
+        self.rejections = Rejections::spilling(&scratch)?;
+        self.spill = Some(Spill::new(scratch)?);
         Ok(())
     }
 
-    /// How often [`add_watched`](Self::add_watched) calls its function for this file.
+    /// How often [`add_watched`](Self::add_watched) calls its function for this file, about.
     pub fn steps_to_add(file: &StableFile) -> u64 {
         Watch::calls(file.info().pipelines)
     }
@@ -162,12 +169,22 @@ impl<'a> Build<'a> {
     /// How often [`finish_watched`](Self::finish_watched) calls its function, about.
     pub fn steps_to_finish(&self) -> u64 {
         // Each pipeline is read by its key, for the GUID, and for the cache.
-        Watch::calls(3 * self.spill.as_ref().map_or(0, Spill::rows))
+        let rejected = if self.spill.is_some() { self.rejections.added() } else { 0 };
+        Watch::calls(3 * self.spill.as_ref().map_or(0, Spill::rows) + rejected)
     }
 
     /// Want the lines of key maps that [`add`](Self::add) will need for this file.
     pub fn want(file: &StableFile, wanted: &mut Wanted) -> Result<()> {
-        file.for_each_key(|key| wanted.add_key(key))
+        Self::want_watched(file, wanted, &mut || Ok(()))
+    }
+
+    /// [`want`](Self::want) that calls `step` now and then. Its error ends the work.
+    pub fn want_watched(file: &StableFile, wanted: &mut Wanted, step: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let mut watch = Watch::new(step);
+        file.for_each_key(|key| {
+            watch.note(key.len())?;
+            wanted.add_key(key)
+        })
     }
 
     /// Add a stable file. False if it was skipped: it is for another game, shader format or graphics API, has other mask
@@ -210,7 +227,7 @@ impl<'a> Build<'a> {
         // Names are for reports, and for timelines, which may be wrong.
         let mut watch = Watch::new(step);
         let lost = file.for_each_unchecked(|pipeline, _| {
-            watch.note()?;
+            watch.note(pipeline.state.len())?;
             self.add_pipeline(pipeline)
         })?;
         self.report.files += 1;
@@ -223,9 +240,7 @@ impl<'a> Build<'a> {
         self.report.stable += 1;
         self.has_graphics |= pipeline.kind == PipelineKind::Graphics;
         if let Some(place) = self.forms.find(pipeline, self.keys)? {
-            let shader = &pipeline.shaders[place];
-            let key = try_string(shader.keys.clone().next().unwrap_or_default())?;
-            return try_push(&mut self.report.rejected, Rejected { pipeline: pipeline.key, stage: shader.stage, key });
+            return self.rejections.add(pipeline, &pipeline.shaders[place]);
         }
         let (count, most) = (self.forms.count(), u64::from(self.options.combinations));
         self.report.cut += u64::from(count > most);
@@ -316,8 +331,7 @@ impl<'a> Build<'a> {
         let (mut watch, mut guid) = (Watch::new(step), Builder::new(CONTEXT));
         let mut content = self.content(&mut watch)?;
         let mut report = std::mem::take(&mut self.report);
-        sort_slowly(&mut report.rejected, Ord::cmp);
-        report.rejected.dedup();
+        report.rejected = std::mem::take(&mut self.rejections).finish(&mut watch)?;
         sort_slowly(&mut report.skipped, Ord::cmp);
         let count = match &mut content {
             Content::Held(order) => {
@@ -464,7 +478,7 @@ impl UsesOf {
 
 /// The error for a build without pipelines.
 fn nothing_built(report: &BuildReport) -> Error {
-    let (files, skipped, rejected) = (report.files, report.skipped.len(), report.rejected.len());
+    let (files, skipped, rejected) = (report.files, report.skipped.len(), report.rejected.count());
     if let (0, Some(Skipped { reason, .. })) = (files, report.skipped.first()) {
         return error!(
             NotFound,

@@ -2,7 +2,7 @@
 
 use super::Sanitised;
 use crate::base::{Result, Text, try_append, try_format};
-use crate::pipeline::{Mask, PipelineKey};
+use crate::pipeline::{Listable, Listed, Mask, PipelineKey};
 
 /// A stable pipeline that this build has no shaders for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,12 @@ pub struct Rejected {
     pub stage: u32,
     /// The first key of that shader.
     pub key: String,
+}
+
+impl Listable for Rejected {
+    fn bytes(&self) -> usize {
+        self.key.len()
+    }
 }
 
 /// A stable file that was not used.
@@ -38,7 +44,7 @@ pub struct BuildReport {
     /// Stable pipelines in the files.
     pub stable: u64,
     /// Stable pipelines that have no shader in this build.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Listed<Rejected>,
     /// Pipelines that stable ones became, before those that are equal were united.
     pub merged: u64,
     /// Stable pipelines whose combinations of shaders were more than the limit.
@@ -108,7 +114,7 @@ impl BuildReport {
             line(format_args!(
                 "{} stable pipelines loaded, {} rejected, {} merged",
                 grouped(self.stable),
-                grouped(self.rejected.len() as u64),
+                grouped(self.rejected.count()),
                 grouped(self.merged)
             ))?;
         }

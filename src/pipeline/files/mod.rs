@@ -22,7 +22,7 @@ use crate::pipeline::{Identity, Mask, MaskSet};
 use crate::store::LogKind;
 
 pub use slots::Slots;
-pub use table::Table;
+pub use table::{Row, Table};
 pub use timeline::{Timelines, short_key};
 pub use wire::{Cursor, get_description, get_uses, put_description, put_text, put_uses, skip_uses};
 
@@ -88,6 +88,14 @@ impl UseData {
         self.build_us = self.build_us.saturating_add(other.build_us);
         self.builds = self.builds.saturating_add(other.builds);
         Ok(())
+    }
+
+    /// Become the data of another pipeline, with no mask yet.
+    pub fn copy_without_masks(&mut self, other: &Self) {
+        let Self { first_frame, first_frames, runs, times, build_us, builds, .. } = *other;
+        let mut masks = std::mem::take(&mut self.masks);
+        masks.clear();
+        *self = Self { masks, first_frame, first_frames, runs, times, build_us, builds };
     }
 
     /// Mean frame of the first use.

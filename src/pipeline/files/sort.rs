@@ -39,6 +39,9 @@ const NAMES: u32 = 8;
 /// Records between two calls of [`Watch::note`]'s function.
 const WATCHED: u32 = if cfg!(test) { 16 } else { 1 << 16 };
 
+/// Bytes of a record that counts for two.
+const LONG: usize = 1 << 10;
+
 /// The key of a record with a name.
 pub fn by_name(name: &PipelineKey) -> SortKey {
     let mut key = [0; KEY];
@@ -99,10 +102,10 @@ impl<'a> Watch<'a> {
         records / u64::from(WATCHED)
     }
 
-    /// A record is done. The error of the function ends the work.
+    /// A record of so many bytes is done. A long one counts for several. The error of the function ends the work.
     #[inline]
-    pub fn note(&mut self) -> Result<()> {
-        self.noted += 1;
+    pub fn note(&mut self, bytes: usize) -> Result<()> {
+        self.noted += 1 + (bytes / LONG) as u32;
         if self.noted < WATCHED {
             return Ok(());
         }
@@ -326,7 +329,7 @@ impl Sorted {
             let mut held = self.index.iter().filter_map(|&(_, at)| record_at(&self.records[at as usize..]));
             return held.try_for_each(|(key, payload, _)| {
                 each(key, payload)?;
-                watch.note()
+                watch.note(payload.len())
             });
         };
         let room = (READ / self.parts.len().max(1)).clamp(LEAST_READ, MOST_READ);
@@ -345,7 +348,7 @@ impl Sorted {
             let reader = &mut readers[number];
             let (_, payload, size) = record_at(&reader.bytes[reader.begin..]).ok_or_else(|| damaged(&self.path))?;
             each(&key, payload)?;
-            watch.note()?;
+            watch.note(payload.len())?;
             reader.begin += size;
             match reader.fill(file, &self.path)? {
                 Some(key) => first.0.0 = key,

@@ -1,13 +1,13 @@
 //! Pipelines by key while files are merged.
 
 use super::UseData;
-use crate::base::{Error, Result, try_filled, try_push};
+use crate::base::{Error, Result, fetch_ahead, try_filled, try_push};
 use crate::pipeline::PipelineKey;
 use crate::store::hash;
 
-/// A pipeline of a [`Table`]. Two cache lines, because merging waits for them.
+/// A pipeline of a [`Table`]. Two cache lines, because merging waits for them: the use data, and all else.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Row {
     /// Its key.
     pub key: PipelineKey,
@@ -18,7 +18,7 @@ pub struct Row {
     chunk: u32,
     begin: u32,
     length: u32,
-    /// The common masks that it has, for a merge of recordings. At first 0.
+    /// The common masks that it has, which are not in the set. For a merge of recordings. At first 0.
     pub bits: u64,
     /// How it was used.
     pub uses: UseData,
@@ -66,6 +66,16 @@ impl Table {
                 return Some(at);
             }
             place += 1;
+        }
+    }
+
+    /// Begin to load what [`find`](Self::find) of a key will need, and the use data.
+    #[inline]
+    pub fn fetch_ahead(&self, key: &PipelineKey) {
+        let slot = self.slots.get(word(key) as usize & self.slots.len().wrapping_sub(1)).copied().unwrap_or(0);
+        if let Some(row) = (slot as u32).checked_sub(1).and_then(|at| self.rows.get(at as usize)) {
+            fetch_ahead(&row.key);
+            fetch_ahead(&row.uses);
         }
     }
 

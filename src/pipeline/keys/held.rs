@@ -140,11 +140,11 @@ impl Held {
     pub fn finish(self) -> Result<KeyMap> {
         let Self { texts, order, mut begins, lines, count, mut lists, by_list, .. } = self;
         try_push(&mut begins, lines.len() as u32)?;
-        let by_hash = if by_list.is_none() { by_hash(&lines)? } else { Vec::new() };
+        let (by_hash, by_hash_parts) = if by_list.is_none() { by_hash(&lines)? } else { Default::default() };
         if by_list.is_some() {
             lists.places = try_filled(u32::MAX, texts.texts.len())?;
             (0..).zip(&order).for_each(|(place, &number)| lists.places[number as usize] = place);
         }
-        Ok(KeyMap { texts, order, begins, lines, count, by_hash, lists, ..KeyMap::default() })
+        Ok(KeyMap { texts, order, begins, lines, count, by_hash, by_hash_parts, lists, ..KeyMap::default() })
     }
 }

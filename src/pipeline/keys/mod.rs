@@ -132,9 +132,9 @@ impl KeyMapBuilder {
         let mut begins = try_filled(0_u32, order.len() + 1)?;
         lines.iter().for_each(|line| begins[line.key as usize + 1] += 1);
         (1..begins.len()).for_each(|place| begins[place] += begins[place - 1]);
-        let by_hash = by_hash(&lines)?;
+        let (by_hash, by_hash_parts) = by_hash(&lines)?;
         let (texts, count) = (Interned::without_table(texts), lines.len() as u64);
-        Ok(KeyMap { texts, order, begins, count, total: count, lines, by_hash, ..KeyMap::default() })
+        Ok(KeyMap { texts, order, begins, count, total: count, lines, by_hash, by_hash_parts, ..KeyMap::default() })
     }
 }
 
@@ -150,14 +150,60 @@ fn order_of(texts: &Texts, lines: &mut [Line]) -> Result<Vec<u32>> {
     Ok(order)
 }
 
-/// Positions of sorted lines in order of hash, key and stage.
-fn by_hash(lines: &[Line]) -> Result<Vec<u32>> {
+/// The begin of a hash, as a number in its order.
+fn begin_of(hash: &ShaderHash) -> u64 {
+    hash.0.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+/// Positions of sorted lines in order of hash, key and stage, and their parts.
+fn by_hash(lines: &[Line]) -> Result<(Vec<u32>, HashParts)> {
     // The begin of a hash decides almost always, so few comparisons look at a line.
-    let begin = |line: &Line| line.hash.0.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
-    let mut order = try_collect(lines.iter().zip(0_u32..).map(|(line, at)| (begin(line), 0, at)))?;
+    let mut order = try_collect(lines.iter().zip(0_u32..).map(|(line, at)| (begin_of(&line.hash), 0, at)))?;
     let hash = |at: u32| &lines[at as usize].hash;
     sort_ranked(&mut order, &mut |one, other| (hash(one), one).cmp(&(hash(other), other)));
-    try_collect(order.iter().map(|&(.., at)| at))
+    let parts = HashParts::of_sorted(order.iter().map(|(begin, ..)| *begin))?;
+    Ok((try_collect(order.iter().map(|&(.., at)| at))?, parts))
+}
+
+/// Where sorted hashes that begin with the same bits stand. Searching one among millions waits for memory many times
+/// otherwise.
+#[derive(Default)]
+struct HashParts {
+    /// Bits that a part does not share, of the first 64.
+    shift: u32,
+    /// The begin of each part, and the end of the last. Empty: there is no hash.
+    begins: Vec<u32>,
+}
+
+impl HashParts {
+    /// Hashes of a part, if they are spread.
+    const LENGTH: usize = 4;
+
+    /// The parts of hashes that begin with these numbers.
+    fn of_sorted(begins_of_hashes: impl ExactSizeIterator<Item = u64>) -> Result<Self> {
+        let count = begins_of_hashes.len();
+        if count == 0 {
+            return Ok(Self::default());
+        }
+        let bits = (count / Self::LENGTH).max(2).ilog2();
+        let (shift, mut begins) = (u64::BITS - bits, Vec::new());
+        begins.try_reserve_exact((1 << bits) + 1)?;
+        for (begin, at) in begins_of_hashes.zip(0_u32..) {
+            let part = (begin >> shift) as usize;
+            begins.resize(begins.len().max(part + 1), at);
+        }
+        begins.resize((1 << bits) + 1, count as u32);
+        Ok(Self { shift, begins })
+    }
+
+    /// The part in which a hash would stand.
+    fn of(&self, hash: &ShaderHash) -> Range<usize> {
+        if self.begins.is_empty() {
+            return 0..0;
+        }
+        let part = (begin_of(hash) >> self.shift) as usize;
+        self.begins[part] as usize..self.begins[part + 1] as usize
+    }
 }
 
 /// Refuse a key that no file can hold.
@@ -187,6 +233,7 @@ pub struct KeyMap {
     file_lines: Vec<u64>,
     /// Positions of the lines in order of hash, key and stage.
     by_hash: Vec<u32>,
+    by_hash_parts: HashParts,
     /// Of a map of wanted keys; otherwise empty.
     lists: held::Lists,
 }
@@ -219,7 +266,8 @@ impl KeyMap {
     /// The lines of a shader, in order of their keys.
     pub fn keys_of(&self, hash: ShaderHash) -> impl Iterator<Item = KeyLine<'_>> {
         let hash_at = |at: &u32| self.lines[*at as usize].hash;
-        let begin = self.by_hash.partition_point(|at| hash_at(at) < hash);
+        let part = self.by_hash_parts.of(&hash);
+        let begin = part.start + self.by_hash[part].partition_point(|at| hash_at(at) < hash);
         let same = self.by_hash[begin..].iter().take_while(move |&at| hash_at(at) == hash);
         same.map(|&at| {
             let Line { key, hash, stage } = self.lines[at as usize];
@@ -278,7 +326,7 @@ impl KeyMap {
         self.texts.memory_used()
             + (self.order.capacity() + self.begins.capacity()) * size_of::<u32>()
             + self.lines.capacity() * size_of::<Line>()
-            + self.by_hash.capacity() * size_of::<u32>()
+            + (self.by_hash.capacity() + self.by_hash_parts.begins.capacity()) * size_of::<u32>()
             + self.lists.memory_used()
     }
 }

@@ -29,13 +29,20 @@ use crate::store::io::SharedIo;
 /// More files than this are read one after the other, and all lines are held: each would have to stay open.
 const MOST_FILES: usize = 64;
 
-/// Says which lines of key maps are needed. May let others pass, whose shaders' hashes begin in the same way.
+/// Most shaders that are wanted one by one: a set of them has 9 MiB. Key maps may not have all of them, so without a limit
+/// recordings could fill the memory.
+const MOST_SHADERS: usize = if cfg!(test) { 1000 } else { 917_504 };
+/// Most bytes of keys that are wanted one by one.
+const MOST_KEY_BYTES: usize = if cfg!(test) { 100_000 } else { 32 << 20 };
+
+/// Says which lines of key maps are needed: all, if too many are wanted to hold their names. May let others pass, whose shaders' hashes begin in the same way.
 #[derive(Default)]
 pub struct Wanted {
     keys: Interned,
     /// Begins of shaders' hashes.
     shaders: Tags,
     stage: Option<u32>,
+    wants_all: bool,
 }
 
 /// A set of numbers that are hashes already.
@@ -68,13 +75,26 @@ impl Wanted {
     /// Want the lines of a stable key.
     pub fn add_key(&mut self, key: &str) -> Result<()> {
         // No key map has a longer one.
-        if key.is_empty() || key.len() > MAX_KEY { Ok(()) } else { self.keys.intern(key).map(|_| ()) }
+        if self.wants_all || key.is_empty() || key.len() > MAX_KEY {
+            return Ok(());
+        }
+        self.keys.intern(key)?;
+        if self.keys.memory_used() > MOST_KEY_BYTES {
+            *self = Self { wants_all: true, ..Self::default() };
+        }
+        Ok(())
     }
 
     /// Want the lines of a shader.
     pub fn add_shader(&mut self, hash: ShaderHash) -> Result<()> {
+        if self.wants_all {
+            return Ok(());
+        }
         self.shaders.try_reserve(1)?;
         self.shaders.insert(tag_of(&hash));
+        if self.shaders.len() >= MOST_SHADERS {
+            *self = Self { wants_all: true, ..Self::default() };
+        }
         Ok(())
     }
 
@@ -87,9 +107,9 @@ impl Wanted {
 impl KeyMap {
     /// The wanted lines of several files, as [`load`](Self::load) reads them. [`total`](Self::total) counts all lines.
     /// [`keys_of`](Self::keys_of) is for wanted shaders, and [`shaders_of`](Self::shaders_of) for wanted keys. If a file
-    /// is CSV, or there are very many files, all lines are held.
+    /// is CSV, or there are very many files or wanted names, all lines are held.
     pub fn load_wanted(io: &SharedIo, paths: &[PathBuf], wanted: Wanted) -> Result<Self> {
-        if paths.len() > MOST_FILES || paths.iter().any(|path| is_csv(path)) {
+        if wanted.wants_all || paths.len() > MOST_FILES || paths.iter().any(|path| is_csv(path)) {
             return Self::load(io, paths);
         }
         let (mut streams, mut file_lines) = (Vec::new(), try_filled(0, paths.len())?);
@@ -102,7 +122,7 @@ impl KeyMap {
                 try_push(&mut streams, stream)?;
             }
         }
-        let Wanted { keys, shaders, stage } = wanted;
+        let Wanted { keys, shaders, stage, .. } = wanted;
         let order = keys.texts.sorted()?;
         let held = Held::new(keys, shaders.is_empty());
         let mut sink = Sink {

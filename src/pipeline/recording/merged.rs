@@ -1,13 +1,14 @@
 //! The pipelines of several recordings, by key.
 
 use super::spilled::{Spill, SpilledMerge};
-use super::{EncodedFirst, EncodedRecord, LaterUses, Recording};
+use super::{Encoded, LaterUses, Recording, for_each_later};
 use crate::base::{Result, sort_slowly, try_collect, try_push};
+use crate::fingerprint::Fingerprint;
 use crate::pipeline::files::sort::{Scratch, Watch};
-use crate::pipeline::files::{Cursor, Table, Timelines, UseData, get_description, short_key};
+use crate::pipeline::files::{Cursor, Row, Table, Timelines, UseData, get_description, short_key};
 use crate::pipeline::keys::Wanted;
-use crate::pipeline::{DescriptionRef, Mask, MaskSet, PipelineKey, ShaderRef};
-use crate::store::{LogScan, hash};
+use crate::pipeline::{DescriptionRef, Mask, PipelineKey, ShaderRef};
+use crate::store::{FoundRecord, LogScan, hash};
 
 /// A pipeline of [`Merged`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,57 +21,17 @@ pub struct MergedPipeline<'a> {
     pub uses: &'a UseData,
 }
 
-/// First uses that are merged together. Merging one waits for memory several times. The steps of a batch are short
-/// loops, so the processor waits for many at once.
-const BATCH: usize = 64;
-/// Most bytes of the descriptions of a batch, and one description.
-const BATCH_BYTES: usize = 1 << 20;
-
-/// A first use of a batch.
-struct Pending {
-    key: PipelineKey,
-    mask: Mask,
-    frame: u64,
-    build_us: u32,
-    /// Its description: a part of [`Batch::encoded`].
-    begin: usize,
-    end: usize,
-    /// XXH3 of it.
-    hash: u64,
-    /// The place of its pipeline, if that was known.
-    at: Option<usize>,
-    /// The bit of its mask in [`Row::bits`](crate::pipeline::files::Row), or 0.
-    mask_bit: u64,
-}
-
-/// First uses that are not merged yet.
+/// Room for a pipeline that is read.
 #[derive(Default)]
-struct Batch {
-    pending: Vec<Pending>,
-    encoded: Vec<u8>,
+pub struct PipelineBuffer {
+    shaders: Vec<ShaderRef>,
+    uses: UseData,
 }
 
-impl Batch {
-    fn push(&mut self, first: &EncodedFirst<'_>, mask_bit: u64) -> Result<()> {
-        let EncodedFirst { key, mask, frame, build_us, encoded, .. } = *first;
-        let begin = self.encoded.len();
-        self.encoded.try_reserve(encoded.len())?;
-        self.encoded.extend_from_slice(encoded);
-        let end = self.encoded.len();
-        let hash = hash(encoded);
-        try_push(&mut self.pending, Pending { key, mask, frame, build_us, begin, end, hash, at: None, mask_bit })
-    }
-
-    fn clear(&mut self) {
-        self.pending.clear();
-        self.encoded.clear();
-    }
-}
-
-/// The first masks that recordings have. A row remembers them as bits, so that its set of masks is seldom looked at, which
-/// is elsewhere in memory.
+/// The first masks that recordings have. A row has a bit for each of them in place of a set in memory elsewhere, until
+/// it is read.
 #[derive(Default)]
-struct CommonMasks {
+pub struct CommonMasks {
     masks: [Mask; COMMON],
     count: usize,
 }
@@ -82,7 +43,8 @@ impl CommonMasks {
     /// The bit of a mask, or 0 if it has none.
     fn bit(&mut self, mask: Mask) -> u64 {
         let known = &self.masks[..self.count];
-        match known.iter().position(|known| *known == mask) {
+        // The first word decides almost always.
+        match known.iter().position(|known| known.0[0] == mask.0[0] && *known == mask) {
             Some(at) => 1 << at,
             None if self.count < COMMON => {
                 self.masks[self.count] = mask;
@@ -92,6 +54,39 @@ impl CommonMasks {
             None => 0,
         }
     }
+
+    /// The use data of a row.
+    pub fn uses_of(&self, row: &Row, uses: &mut UseData) -> Result<()> {
+        uses.copy_without_masks(&row.uses);
+        for (at, mask) in self.masks[..self.count].iter().enumerate() {
+            if row.bits >> at & 1 == 1 {
+                uses.masks.insert(*mask)?;
+            }
+        }
+        uses.masks.merge(&row.uses.masks).map(|_| ())
+    }
+}
+
+/// A first use that is merged.
+struct Entering<'a> {
+    key: PipelineKey,
+    frame: u64,
+    build_us: u32,
+    mask: Mask,
+    /// Its bit in [`Row::bits`], or 0.
+    mask_bit: u64,
+    /// Its description, and the XXH3 of it.
+    encoded: &'a [u8],
+    hash: u64,
+}
+
+impl Row {
+    /// Returns the bytes by which the set of masks grows.
+    #[inline]
+    fn add_mask(&mut self, mask: Mask, bit: u64) -> Result<usize> {
+        self.bits |= bit;
+        if bit > 0 { Ok(0) } else { Ok(usize::from(self.uses.masks.insert(mask)?) * size_of::<Mask>()) }
+    }
 }
 
 /// The union of recordings. It does not depend on their order. The caller adds each run once.
@@ -99,7 +94,6 @@ impl CommonMasks {
 pub struct Merged {
     table: Table,
     sources: u32,
-    batch: Batch,
     common: CommonMasks,
     shaders: Vec<ShaderRef>,
     /// First uses in some of the runs, by the begins of keys.
@@ -126,29 +120,13 @@ impl Merged {
     }
 
     /// [`add`](Self::add) that notes each record.
-    pub fn add_watched(&mut self, recording: &Recording, watch: &mut Watch<'_>) -> Result<LogScan> {
+    pub(in crate::pipeline) fn add_watched(&mut self, recording: &Recording, watch: &mut Watch<'_>) -> Result<LogScan> {
         self.sources += 1;
-        self.batch.clear();
         self.first_uses = self.timelines.wants(&recording.run().run).then(Vec::new);
-        let mut lost = 0;
-        let mut scan = recording.for_each_encoded(|record| {
-            watch.note()?;
-            match record {
-                EncodedRecord::First(first) => {
-                    let mask_bit = self.common.bit(first.mask);
-                    self.batch.push(&first, mask_bit)?;
-                    if self.batch.pending.len() == BATCH || self.batch.encoded.len() >= BATCH_BYTES {
-                        lost += self.merge_batch()?;
-                    }
-                }
-                EncodedRecord::Later(later) => {
-                    lost += self.merge_batch()?;
-                    lost += u64::from(!self.merge_later(&later)?);
-                }
-            }
-            Ok(())
+        let scan = recording.for_each_batch(|bytes, records| {
+            records.iter().try_for_each(|found| watch.note(found.payload.len()))?;
+            self.merge_batch(bytes, records)
         })?;
-        scan.damaged += lost + self.merge_batch()?;
         if let Some(mut uses) = self.first_uses.take() {
             // A run counts the first record of a pipeline alone.
             sort_slowly(&mut uses, Ord::cmp);
@@ -159,22 +137,41 @@ impl Merged {
         Ok(scan)
     }
 
-    /// Merge the batch. Returns the number of entries without a valid key.
-    fn merge_batch(&mut self) -> Result<u64> {
-        let mut batch = std::mem::take(&mut self.batch);
-        for pending in &mut batch.pending {
-            pending.at = self.table.find(&pending.key);
-        }
+    /// Merge a batch. Returns the number of entries that are lost.
+    fn merge_batch(&mut self, bytes: &[u8], records: &[FoundRecord]) -> Result<u64> {
+        records.iter().for_each(|found| self.table.fetch_ahead(&Fingerprint(found.record.key)));
         let mut lost = 0;
-        for pending in &batch.pending {
-            // An entry before it may have been the first of its pipeline.
-            match pending.at.or_else(|| self.table.find(&pending.key)) {
-                Some(at) => lost += u64::from(!self.merge_known(at, pending)?),
-                None => lost += u64::from(!self.insert(pending, &batch.encoded[pending.begin..pending.end])?),
+        for FoundRecord { record, payload } in records {
+            let payload = &bytes[payload.clone()];
+            match Encoded::of(record, payload) {
+                Encoded::First(first) => {
+                    let first = Entering {
+                        key: Fingerprint(record.key),
+                        frame: record.stamp,
+                        build_us: record.build_us,
+                        mask: first.mask,
+                        mask_bit: self.common.bit(first.mask),
+                        encoded: first.description,
+                        hash: hash(first.description),
+                    };
+                    let is_merged = match self.table.find(&first.key) {
+                        Some(at) => self.merge_known(at, &first)?,
+                        None => self.insert(&first)?,
+                    };
+                    lost += u64::from(!is_merged);
+                }
+                Encoded::Later(uses) => {
+                    let mut without_first = 0;
+                    lost += for_each_later(uses, |later| {
+                        without_first += u64::from(!self.merge_later(&later)?);
+                        Ok(())
+                    })?;
+                    lost += without_first;
+                }
+                Encoded::Damaged => lost += 1,
+                Encoded::Other => {}
             }
         }
-        batch.clear();
-        self.batch = batch;
         if self.spill.as_ref().is_some_and(|spill| spill.is_full(self.table.memory_used() + self.masks)) {
             self.spill_table()?;
         }
@@ -183,46 +180,42 @@ impl Merged {
 
     fn spill_table(&mut self) -> Result<()> {
         self.masks = 0;
-        self.spill.as_mut().map_or(Ok(()), |spill| spill.write(&mut self.table, self.sources))
+        let Self { spill, table, common, sources, .. } = self;
+        spill.as_mut().map_or(Ok(()), |spill| spill.write(table, common, *sources))
     }
 
     /// False if the description is another one. Descriptions of one hash count as one: that of the table has the right
     /// key.
-    fn merge_known(&mut self, at: usize, pending: &Pending) -> Result<bool> {
+    fn merge_known(&mut self, at: usize, first: &Entering<'_>) -> Result<bool> {
         let source = self.sources;
         let row = self.table.row_mut(at);
-        if row.hash != pending.hash {
+        if row.hash != first.hash {
             return Ok(false);
         }
-        if row.bits & pending.mask_bit == 0 {
-            self.masks += usize::from(row.uses.masks.insert(pending.mask)?) * size_of::<Mask>();
-            row.bits |= pending.mask_bit;
-        }
+        self.masks += row.add_mask(first.mask, first.mask_bit)?;
         // A run that recorded a pipeline twice counts it once.
         if row.source != source {
-            row.uses.count_first(pending.frame, pending.build_us);
+            row.uses.count_first(first.frame, first.build_us);
             row.source = source;
-            self.note_first(&pending.key, pending.frame)?;
+            self.note_first(&first.key, first.frame)?;
         }
         Ok(true)
     }
 
     /// False if the key is not that of the description.
-    fn insert(&mut self, pending: &Pending, encoded: &[u8]) -> Result<bool> {
-        let Pending { key, mask, frame, build_us, .. } = *pending;
+    fn insert(&mut self, first: &Entering<'_>) -> Result<bool> {
+        let Entering { key, mask, mask_bit, frame, build_us, encoded, .. } = *first;
         let mut cursor = Cursor(encoded);
         let description = get_description(&mut cursor, &mut self.shaders)?;
         let is_valid = cursor.is_at_end() && description.is_some_and(|description| description.key() == key);
         if is_valid {
-            let uses = match self.spill.as_mut().filter(|spill| spill.continues(self.sources)) {
-                None => UseData::first(mask, frame, build_us)?,
-                Some(spill) => {
-                    spill.keep_first(frame, build_us)?;
-                    UseData { masks: MaskSet::of(mask)?, ..UseData::default() }
-                }
-            };
-            self.table.insert(&key, encoded, uses, self.sources)?;
-            self.masks += 2 * size_of::<Mask>();
+            let mut uses = UseData::default();
+            match self.spill.as_mut().filter(|spill| spill.continues(self.sources)) {
+                None => uses.count_first(frame, build_us),
+                Some(spill) => spill.keep_first(frame, build_us)?,
+            }
+            let at = self.table.insert(&key, encoded, uses, self.sources)?;
+            self.masks += self.table.row_mut(at).add_mask(mask, mask_bit)?;
             self.note_first(&key, frame)?;
         }
         Ok(is_valid)
@@ -236,6 +229,7 @@ impl Merged {
 
     /// False if the pipeline is unknown to this run: the record of its first use is lost.
     fn merge_later(&mut self, later: &LaterUses) -> Result<bool> {
+        let mask_bit = self.common.bit(later.mask);
         let Some(at) = self.table.find(&later.key) else {
             // An earlier part of this recording may have it.
             let spill = self.spill.as_mut().filter(|spill| spill.continues(self.sources));
@@ -245,7 +239,7 @@ impl Merged {
         if row.source != self.sources {
             return Ok(false);
         }
-        self.masks += usize::from(row.uses.masks.insert(later.mask)?) * size_of::<Mask>();
+        self.masks += row.add_mask(later.mask, mask_bit)?;
         row.uses.times = row.uses.times.saturating_add(later.times);
         Ok(true)
     }
@@ -268,9 +262,9 @@ impl Merged {
     /// The shaders of all pipelines, once.
     pub(in crate::pipeline) fn take_wanted(&mut self) -> Result<Wanted> {
         let mut wanted = self.spill.as_mut().map(Spill::take_wanted).unwrap_or_default();
-        let mut shaders = Vec::new();
+        let mut buffer = PipelineBuffer::default();
         for at in 0..self.len() {
-            let Some(pipeline) = self.get(at, &mut shaders)? else { continue };
+            let Some(pipeline) = self.get(at, &mut buffer)? else { continue };
             pipeline.description.shaders.iter().try_for_each(|shader| wanted.add_shader(shader.hash))?;
         }
         Ok(wanted)
@@ -291,11 +285,11 @@ impl Merged {
     }
 
     /// A pipeline by its place, from 0 to [`len`](Self::len). Places depend on the order in which recordings were added.
-    /// `shaders` is a buffer.
-    pub fn get<'a>(&'a self, at: usize, shaders: &'a mut Vec<ShaderRef>) -> Result<Option<MergedPipeline<'a>>> {
-        let row = self.table.row(at);
+    pub fn get<'a>(&'a self, at: usize, buffer: &'a mut PipelineBuffer) -> Result<Option<MergedPipeline<'a>>> {
+        let (row, PipelineBuffer { shaders, uses }) = (self.table.row(at), buffer);
+        self.common.uses_of(row, uses)?;
         let description = get_description(&mut Cursor(self.table.encoded(at)), shaders)?;
-        Ok(description.map(|description| MergedPipeline { key: row.key, description, uses: &row.uses }))
+        Ok(description.map(|description| MergedPipeline { key: row.key, description, uses }))
     }
 
     /// The key of a pipeline, by its place.
@@ -309,16 +303,22 @@ impl Merged {
         if rows > 0 { rows + self.len() as u64 } else { 0 }
     }
 
-    /// How all runs used a pipeline, by its place.
-    pub fn uses(&self, at: usize) -> &UseData {
-        &self.table.row(at).uses
+    /// The earliest frame of a pipeline's first use, by its place.
+    pub(in crate::pipeline) fn first_frame(&self, at: usize) -> u64 {
+        self.table.row(at).uses.first_frame
+    }
+
+    /// Add the use data of a pipeline, by its place. `buffer` gets it alone.
+    pub(in crate::pipeline) fn add_uses(&self, at: usize, buffer: &mut UseData, uses: &mut UseData) -> Result<()> {
+        self.common.uses_of(self.table.row(at), buffer)?;
+        uses.merge(buffer)
     }
 
     /// Pass all pipelines to `each`, in the order of their first use.
     pub fn for_each(&self, mut each: impl FnMut(&MergedPipeline<'_>) -> Result<()>) -> Result<()> {
-        let mut shaders = Vec::new();
+        let mut buffer = PipelineBuffer::default();
         for at in self.table.in_order()? {
-            if let Some(pipeline) = self.get(at as usize, &mut shaders)? {
+            if let Some(pipeline) = self.get(at as usize, &mut buffer)? {
                 each(&pipeline)?;
             }
         }

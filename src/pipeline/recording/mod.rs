@@ -26,9 +26,9 @@ use super::{DescriptionRef, Dimension, Identity, Mask, PipelineKey, ShaderRef};
 use crate::base::{Result, error, try_string, try_to_vec};
 use crate::fingerprint::Fingerprint;
 use crate::store::io::SharedIo;
-use crate::store::{LogReader, LogRecord, LogScan, LogWriter};
+use crate::store::{FoundRecord, LogReader, LogRecord, LogScan, LogWriter};
 
-pub use merged::{Merged, MergedPipeline};
+pub use merged::{Merged, MergedPipeline, PipelineBuffer};
 pub(in crate::pipeline) use spilled::SpilledMerge;
 
 /// Kinds of records.
@@ -282,85 +282,98 @@ impl Recording {
     /// Pass all records to `each`, in order. Returns what was lost: damaged records count one each.
     pub fn for_each(&self, mut each: impl FnMut(&Recorded<'_>) -> Result<()>) -> Result<LogScan> {
         let mut shaders: Vec<ShaderRef> = Vec::new();
-        let mut lost = 0;
-        let mut scan = self.for_each_encoded(|record| {
-            match record {
-                EncodedRecord::First(first) => match first.decode(&mut shaders)? {
-                    Some(first) => each(&Recorded::First(first))?,
-                    None => lost += 1,
-                },
-                EncodedRecord::Later(later) => each(&Recorded::Later(later))?,
+        self.for_each_batch(|bytes, records| {
+            let mut lost = 0;
+            for FoundRecord { record, payload } in records {
+                let payload = &bytes[payload.clone()];
+                match Encoded::of(record, payload) {
+                    Encoded::First(first) => match first.decode(record, &mut shaders)? {
+                        Some(first) => each(&Recorded::First(first))?,
+                        None => lost += 1,
+                    },
+                    Encoded::Later(uses) => lost += for_each_later(uses, |later| each(&Recorded::Later(later)))?,
+                    Encoded::Damaged => lost += 1,
+                    Encoded::Other => {}
+                }
             }
-            Ok(())
-        })?;
-        scan.damaged += lost;
-        Ok(scan)
+            Ok(lost)
+        })
     }
 
-    /// [`for_each`](Self::for_each) without decoding descriptions.
-    fn for_each_encoded(&self, mut each: impl FnMut(EncodedRecord<'_>) -> Result<()>) -> Result<LogScan> {
-        let mut lost = 0;
-        let mut scan = self.log.for_each(|record, payload| {
-            let mut cursor = Cursor(payload);
-            match record.kind {
-                kind::USES => {
-                    lost += u64::from(payload.len() % USE > 0);
-                    while let Some(uses) = get_later(&mut cursor) {
-                        each(EncodedRecord::Later(uses))?;
-                    }
-                }
-                other => {
-                    // Other kinds are the head, or those of a later version, which this one does without.
-                    let Some(readiness) = Readiness::of_kind(other) else { return Ok(true) };
-                    let LogRecord { key, stamp: frame, build_us, .. } = *record;
-                    match cursor.mask() {
-                        Some(mask) => {
-                            let (key, encoded) = (Fingerprint(key), cursor.0);
-                            each(EncodedRecord::First(EncodedFirst {
-                                key,
-                                mask,
-                                frame,
-                                build_us,
-                                readiness,
-                                encoded,
-                            }))?;
-                        }
-                        None => lost += 1,
-                    }
-                }
+    /// Pass all records to `each`, a few at once, with the bytes that have their payloads. It returns the number of records
+    /// that are lost.
+    fn for_each_batch(&self, mut each: impl FnMut(&[u8], &[FoundRecord]) -> Result<u64>) -> Result<LogScan> {
+        let (mut cursor, mut records, mut lost) = (self.log.cursor()?, Vec::new(), 0);
+        loop {
+            cursor.next_few(&self.log, &mut records, BATCH)?;
+            if records.is_empty() {
+                let mut scan = cursor.lost();
+                scan.damaged += lost;
+                return Ok(scan);
             }
-            Ok(true)
-        })?;
-        scan.damaged += lost;
-        Ok(scan)
+            lost += each(cursor.bytes(), &records)?;
+        }
     }
 }
 
-/// A [`FirstUse`] with its description as the file has it, unchecked.
+/// Most records of a batch. Merging a record needs memory that is in no cache, so the processor is asked for that of a
+/// whole batch first. Its payloads stay in the first-level cache. Tests have several batches in a recording.
+const BATCH: usize = if cfg!(any(test, feature = "fault-injection")) { 4 } else { 32 };
+
+/// The payload of a record, unchecked.
+enum Encoded<'a> {
+    First(EncodedFirst<'a>),
+    /// Later uses: see [`for_each_later`].
+    Later(&'a [u8]),
+    /// A first use without a mask.
+    Damaged,
+    /// The head, or a record of a later version, which this one does without.
+    Other,
+}
+
+/// The payload of a [`FirstUse`] with its description as the file has it.
 #[derive(Clone, Copy)]
 struct EncodedFirst<'a> {
-    key: PipelineKey,
     mask: Mask,
-    frame: u64,
-    build_us: u32,
     readiness: Readiness,
-    encoded: &'a [u8],
+    description: &'a [u8],
 }
 
-/// A record of a recording, unchecked.
-enum EncodedRecord<'a> {
-    First(EncodedFirst<'a>),
-    Later(LaterUses),
+impl<'a> Encoded<'a> {
+    #[inline]
+    fn of(record: &LogRecord, payload: &'a [u8]) -> Self {
+        match (record.kind, Readiness::of_kind(record.kind)) {
+            (kind::USES, _) => Self::Later(payload),
+            (_, Some(readiness)) => {
+                let mut cursor = Cursor(payload);
+                match cursor.mask() {
+                    Some(mask) => Self::First(EncodedFirst { mask, readiness, description: cursor.0 }),
+                    None => Self::Damaged,
+                }
+            }
+            _ => Self::Other,
+        }
+    }
 }
 
-impl<'a> EncodedFirst<'a> {
+impl EncodedFirst<'_> {
     /// `None`: the description is invalid.
-    fn decode(&self, shaders: &'a mut Vec<ShaderRef>) -> Result<Option<FirstUse<'a>>> {
-        let mut cursor = Cursor(self.encoded);
-        let Self { key, mask, frame, build_us, readiness, .. } = *self;
+    fn decode<'a>(&'a self, record: &LogRecord, shaders: &'a mut Vec<ShaderRef>) -> Result<Option<FirstUse<'a>>> {
+        let (mut cursor, Self { mask, readiness, .. }) = (Cursor(self.description), *self);
+        let LogRecord { key, stamp: frame, build_us, .. } = *record;
         let description = get_description(&mut cursor, shaders)?.filter(|_| cursor.is_at_end());
+        let key = Fingerprint(key);
         Ok(description.map(|description| FirstUse { key, description, mask, frame, build_us, readiness }))
     }
+}
+
+/// Pass the later uses in a payload to `each`. Returns the number of uses that are cut off: 0 or 1.
+fn for_each_later(payload: &[u8], mut each: impl FnMut(LaterUses) -> Result<()>) -> Result<u64> {
+    let mut cursor = Cursor(payload);
+    while let Some(uses) = get_later(&mut cursor) {
+        each(uses)?;
+    }
+    Ok(u64::from(!payload.len().is_multiple_of(USE)))
 }
 
 /// Append [`USE`] bytes, for which there is room.

@@ -4,7 +4,7 @@
 //! several parts of that file. A recording that is being added then adds to this part and to the next one. A run counts a pipeline once, so the next part keeps the first use in that recording apart. Later uses in
 //! it, of pipelines that may be in an earlier part, are kept apart as well. The final pass decides about both.
 
-use super::merged::MergedPipeline;
+use super::merged::{CommonMasks, MergedPipeline};
 use super::{LaterUses, USE, get_later, put_later};
 use crate::base::{Result, error, sort_slowly, try_push};
 use crate::pipeline::files::sort::{Scratch, SortKey, Sorted, Sorter, Watch, by_name, name_of};
@@ -91,7 +91,7 @@ impl Spill {
     }
 
     /// Write all rows of a table, which is then empty. `source` is being added.
-    pub fn write(&mut self, table: &mut Table, source: u32) -> Result<()> {
+    pub fn write(&mut self, table: &mut Table, common: &CommonMasks, source: u32) -> Result<()> {
         let Self { sorter, wanted, firsts, later, continued, rows, .. } = self;
         let mut payload = Vec::new();
         if !later.is_empty() {
@@ -107,7 +107,7 @@ impl Spill {
                 })
             })?;
         }
-        let (order, mut shaders) = (table.by_key()?, Vec::new());
+        let (order, mut shaders, mut uses) = (table.by_key()?, Vec::new(), UseData::default());
         sorter.write_sorted(|part| {
             order.iter().try_for_each(|&at| {
                 let (row, encoded) = (table.row(at as usize), table.encoded(at as usize));
@@ -121,7 +121,8 @@ impl Spill {
                 payload.extend_from_slice(&apart.to_le_bytes());
                 payload.extend_from_slice(&frame.to_le_bytes());
                 payload.extend_from_slice(&build_us.to_le_bytes());
-                put_uses(&mut payload, &row.uses)?;
+                common.uses_of(row, &mut uses)?;
+                put_uses(&mut payload, &uses)?;
                 if let Some(description) = get_description(&mut Cursor(encoded), &mut shaders)? {
                     description.shaders.iter().try_for_each(|shader| wanted.add_shader(shader.hash))?;
                 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::file::{Put, StableInfo, stable_key, write};
+use super::file::{Put, StableInfo, StableKeys, write};
 use super::spilled::SpilledForms;
 use crate::base::{Result, error, sort_slowly, try_collect, try_push, try_string};
 use crate::fingerprint::{Builder, Bytes};
@@ -11,8 +11,8 @@ use crate::pipeline::copy_dimensions;
 use crate::pipeline::files::sort::{Scratch, Watch};
 use crate::pipeline::files::{Dimension, Timelines, UseData, put_text, short_key};
 use crate::pipeline::keys::{KeyMap, Wanted};
-use crate::pipeline::recording::{Merged, MergedPipeline, Recording};
-use crate::pipeline::{Identity, PipelineKey, ShaderRef};
+use crate::pipeline::recording::{Merged, MergedPipeline, PipelineBuffer, Recording};
+use crate::pipeline::{Identity, Listable, Listed, PipelineKey, ShaderRef};
 use crate::store::io::SharedIo;
 
 const CONTEXT: &str = "hobgoblin stable file 1";
@@ -24,6 +24,12 @@ pub struct Unresolved {
     pub pipeline: PipelineKey,
     /// Its first shader without a key.
     pub shader: ShaderRef,
+}
+
+impl Listable for Unresolved {
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 /// Report of an expansion.
@@ -38,7 +44,7 @@ pub struct Expanded {
     /// Pipelines in the stable file. Pipelines that differ in shaders of the same keys alone become one.
     pub stable: u64,
     /// Pipelines without a stable form.
-    pub unresolved: Vec<Unresolved>,
+    pub unresolved: Listed<Unresolved>,
     /// Damaged records of the recordings.
     pub damaged: u64,
     /// Recordings that end within a record. A killed run usually ends with a whole one.
@@ -100,7 +106,7 @@ impl Expansion {
         self.add_watched(recording, &mut || Ok(()))
     }
 
-    /// [`add`](Self::add) that calls `step` now and then during long work. Its error ends the work.
+    /// [`add`](Self::add) that calls `step` now and then. Its error ends the work.
     pub fn add_watched(&mut self, recording: &Recording, step: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
         let (run, path) = (recording.run(), recording.path().display());
         self.identity.check(&run.identity, &crate::base::try_format(format_args!("'{path}'"))?)?;
@@ -165,6 +171,8 @@ impl Expansion {
                 Forms::Held(stable, &self.merged)
             }
         };
+        let unresolved = report.unresolved.count();
+        report.unresolved = report.unresolved.finish(unresolved);
         if report.stable == 0 && report.pipelines > 0 {
             let (pipelines, lines) = (report.pipelines, keys.total());
             return Err(error!(
@@ -244,23 +252,24 @@ struct Stable {
 }
 
 impl Stable {
-    fn of(merged: &Merged, keys: &KeyMap, unresolved: &mut Vec<Unresolved>) -> Result<Self> {
-        let (mut pipelines, mut encoded, mut shaders) = (Vec::new(), Vec::new(), Vec::new());
+    fn of(merged: &Merged, keys: &KeyMap, unresolved: &mut Listed<Unresolved>) -> Result<Self> {
+        let (mut pipelines, mut encoded, mut buffer) = (Vec::new(), Vec::new(), PipelineBuffer::default());
+        let mut stable_keys = StableKeys::new();
         for at in 0..merged.len() {
-            let Some(pipeline) = merged.get(at, &mut shaders)? else { continue };
+            let Some(pipeline) = merged.get(at, &mut buffer)? else { continue };
             match put_stable(&mut encoded, &pipeline, keys)? {
-                Some(shader) => try_push(unresolved, Unresolved { pipeline: pipeline.key, shader })?,
-                None => try_push(&mut pipelines, (stable_key(&encoded), at as u32))?,
+                Some(shader) => unresolved.add(Unresolved { pipeline: pipeline.key, shader })?,
+                None => stable_keys.add(at as u32, &encoded, |key, at| try_push(&mut pipelines, (key, at)))?,
             }
         }
-        sort_slowly(unresolved, Ord::cmp);
+        stable_keys.finish(|key, at| try_push(&mut pipelines, (key, at)))?;
         pipelines.sort_unstable();
         let mut groups = Vec::new();
         for same in pipelines.chunk_by(|(one, _), (other, _)| one == other) {
             let begin = groups.last().map_or(0, |group: &Group| group.part.end);
             let mut first_frame = u64::MAX;
             for &(_, at) in same {
-                first_frame = first_frame.min(merged.uses(at as usize).first_frame);
+                first_frame = first_frame.min(merged.first_frame(at as usize));
             }
             try_push(&mut groups, Group { key: same[0].0, first_frame, part: begin..begin + same.len() })?;
         }
@@ -280,14 +289,15 @@ impl Stable {
     }
 
     fn write(&self, merged: &Merged, keys: &KeyMap, put: &mut Put<'_>) -> Result<()> {
-        let (mut encoded, mut shaders) = (Vec::new(), Vec::new());
+        let (mut encoded, mut buffer) = (Vec::new(), PipelineBuffer::default());
+        let (mut one, mut uses) = (UseData::default(), UseData::default());
         for Group { key, part, .. } in &self.groups {
             let same = &self.pipelines[part.clone()];
-            let mut uses = UseData::default();
+            uses.copy_without_masks(&UseData::default());
             for &(_, at) in same {
-                uses.merge(merged.uses(at as usize))?;
+                merged.add_uses(at as usize, &mut one, &mut uses)?;
             }
-            if let Some(pipeline) = merged.get(same[0].1 as usize, &mut shaders)? {
+            if let Some(pipeline) = merged.get(same[0].1 as usize, &mut buffer)? {
                 put_stable(&mut encoded, &pipeline, keys)?;
                 put(key, &uses, &encoded)?;
             }

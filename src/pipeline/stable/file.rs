@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::base::{Result, error, try_format, try_string};
-use crate::fingerprint::{Builder, Fingerprint};
+use crate::base::{Result, error, try_format, try_push, try_string};
+use crate::fingerprint::{Builder, Fingerprint, LANES, Siblings};
 use crate::pipeline::files::{
     Cursor, Dimension, HEAD, KINDS, STABLE, Timelines, UseData, check_dimensions, get_dimensions, get_identity,
     get_uses, put_dimensions, put_text, put_uses, skip_uses,
@@ -114,6 +114,70 @@ pub fn stable_key(encoded: &[u8]) -> PipelineKey {
     let mut name = Builder::new(CONTEXT);
     name.part(1, 0, encoded);
     name.finish()
+}
+
+/// Makes the names of many encoded stable descriptions: of those of one length, [`LANES`] at once.
+pub struct StableKeys {
+    siblings: Siblings,
+    waiting: Vec<Waiting>,
+}
+
+/// Descriptions of one length that wait for others.
+struct Waiting {
+    length: usize,
+    encoded: Vec<u8>,
+    numbers: Vec<u32>,
+}
+
+/// Most lengths whose descriptions wait, and the longest of them. All others get their name at once.
+const LENGTHS: usize = 64;
+const LONGEST: usize = 1024;
+
+impl StableKeys {
+    pub fn new() -> Self {
+        Self { siblings: Siblings::new(CONTEXT, &[]), waiting: Vec::new() }
+    }
+
+    /// Add a description with a number. The names that are known then are passed to `each`, with their numbers.
+    pub fn add(
+        &mut self,
+        number: u32,
+        encoded: &[u8],
+        mut each: impl FnMut(PipelineKey, u32) -> Result<()>,
+    ) -> Result<()> {
+        let length = encoded.len();
+        let at = match self.waiting.iter().position(|waiting| waiting.length == length) {
+            Some(at) => at,
+            None if self.waiting.len() == LENGTHS || length > LONGEST => return each(stable_key(encoded), number),
+            None => {
+                let (mut encoded, mut numbers) = (Vec::new(), Vec::new());
+                encoded.try_reserve_exact(LANES * length)?;
+                numbers.try_reserve_exact(LANES)?;
+                try_push(&mut self.waiting, Waiting { length, encoded, numbers })?;
+                self.waiting.len() - 1
+            }
+        };
+        let Waiting { encoded: all, numbers, .. } = &mut self.waiting[at];
+        // There is room for all lanes.
+        all.extend_from_slice(encoded);
+        numbers.push(number);
+        if numbers.len() < LANES {
+            return Ok(());
+        }
+        let keys = self.siblings.names(1, 0, &std::array::from_fn(|lane| &all[lane * length..][..length]));
+        keys.into_iter().zip(&*numbers).try_for_each(|(key, &number)| each(key, number))?;
+        all.clear();
+        numbers.clear();
+        Ok(())
+    }
+
+    /// Pass the names of all that still wait to `each`.
+    pub fn finish(self, mut each: impl FnMut(PipelineKey, u32) -> Result<()>) -> Result<()> {
+        self.waiting.iter().try_for_each(|Waiting { length, encoded, numbers }| {
+            let mut encoded = encoded.chunks_exact(*length).zip(numbers);
+            encoded.try_for_each(|(encoded, &number)| each(stable_key(encoded), number))
+        })
+    }
 }
 
 /// A stable description: kind, schema, state, and for each shader its stage and its keys.

@@ -5,8 +5,9 @@
 
 use super::expand::{Unresolved, put_stable};
 use super::file::{Put, stable_key};
-use crate::base::{Result, error, sort_slowly, try_push};
+use crate::base::{Result, error, sort_slowly};
 use crate::fingerprint::Bytes;
+use crate::pipeline::Listed;
 use crate::pipeline::files::sort::{
     Scratch, SortKey, Sorted, Sorter, Watch, by_name, by_number, name_of, numbered_name,
 };
@@ -47,7 +48,7 @@ impl SpilledForms {
         timelines: &Timelines<u64>,
         keys: &KeyMap,
         scratch: &Scratch,
-        unresolved: &mut Vec<Unresolved>,
+        unresolved: &mut Listed<Unresolved>,
         watch: &mut Watch<'_>,
     ) -> Result<Self> {
         let (mut counts, mut related) = (SpilledCounts::default(), related(timelines)?);
@@ -55,7 +56,7 @@ impl SpilledForms {
         counts.lost = merged.for_each(watch, |pipeline| {
             counts.pipelines += 1;
             if let Some(shader) = put_stable(&mut encoded, pipeline, keys)? {
-                return try_push(unresolved, Unresolved { pipeline: pipeline.key, shader });
+                return unresolved.add(Unresolved { pipeline: pipeline.key, shader });
             }
             let key = stable_key(&encoded);
             if let Ok(at) = related.binary_search_by_key(&short_key(&pipeline.key), |(recorded, _)| *recorded) {
@@ -66,7 +67,6 @@ impl SpilledForms {
             forms.push(&by_name(&key), [&uses, &encoded])
         })?;
         drop(merged);
-        sort_slowly(unresolved, Ord::cmp);
         let timelines = timelines.map(|recorded, found| {
             match related.binary_search_by_key(&recorded, |(recorded, _)| *recorded) {
                 Ok(at) => related[at].1.map_or(Ok(()), &mut *found),
