@@ -65,6 +65,7 @@ impl Answer {
     }
 
     /// The error of a run with this exit code.
+    #[allow(dead_code, reason = "not every test has errors")]
     #[track_caller]
     pub fn failed(self, code: i32) -> String {
         assert_eq!(self.code(), Some(code), "{}{}", self.out(), self.errors());
