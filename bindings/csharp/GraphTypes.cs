@@ -349,8 +349,8 @@ namespace Hobgoblin
         uint reserved;
         /// <summary>Runs, without those that ended with <c>Verdict.Need</c>.</summary>
         public ulong Runs;
-        /// <summary>Mean duration of a run in nanoseconds, measured in one run of 64, the first one included. 0: not
-        /// known.</summary>
+        /// <summary>Mean duration of a run in nanoseconds, measured in the second run and in every 64th after it.
+        /// 0: not known.</summary>
         public double MeanNs;
         /// <summary>Bytes that its owned outputs hold now. 0 before <c>Graph.SetMemoryLimit</c>.</summary>
         public ulong HeldBytes;

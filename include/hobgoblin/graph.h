@@ -504,7 +504,7 @@ typedef struct hob_node_statistics {
     uint32_t reserved;
     /// Runs, without those that ended with HOB_VERDICT_NEED.
     uint64_t runs;
-    /// Mean duration of a run in nanoseconds, measured in one run of 64, the first one included. 0: not known.
+    /// Mean duration of a run in nanoseconds, measured in the second run and in every 64th after it. 0: not known.
     double mean_ns;
     /// Bytes that its owned outputs hold now. 0 before hob_graph_set_memory_limit.
     uint64_t held_bytes;

@@ -142,7 +142,7 @@ pub struct Summary {
 pub struct NodeCounts {
     /// Number of runs, without those that asked for lazy inputs.
     pub runs: u64,
-    /// Mean duration of a run in nanoseconds, measured in one run of 64. 0: not known.
+    /// Mean duration of a run in nanoseconds, measured in the second run and in every 64th after it. 0: not known.
     pub duration_ns: u32,
     /// Bytes that its owned values hold. 0 without a limit of memory.
     pub held: u64,

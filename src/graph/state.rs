@@ -44,7 +44,8 @@ pub const READS_OWNED: u32 = 512;
 /// Its last run failed or recovered, and changed no value.
 pub const SHIFTED: u32 = 1024;
 
-/// One run of a node in this many is timed: at 50 ns for two looks at the clock that is less than a nanosecond a run.
+/// One run of a node in this many is timed: at 50 ns for two looks at the clock that is less than a nanosecond a run. The
+/// second run is the first one: in the first run caches are cold, and a graph that is built runs all of its nodes.
 const TIMED_RUNS: u64 = 64;
 
 /// The data that each run of a node reads and writes.
@@ -323,7 +324,7 @@ impl<F: Function> State<F> {
         self.durations_ns.iter().for_each(|duration| duration.store(nanoseconds, Relaxed));
     }
 
-    /// Mean duration of a run in nanoseconds, by one run in [`TIMED_RUNS`]. 0: not known.
+    /// Mean duration of a run in nanoseconds: see [`TIMED_RUNS`]. 0: not known.
     pub fn duration_ns(&self, node: u32) -> u32 {
         self.durations_ns[node as usize].load(Relaxed)
     }
@@ -569,7 +570,7 @@ impl<F> Hot<F> {
     /// Whether the next run is timed.
     #[inline]
     pub fn is_timed(&self) -> bool {
-        self.runs.load(Relaxed).is_multiple_of(TIMED_RUNS)
+        self.runs.load(Relaxed) % TIMED_RUNS == 1
     }
 
     /// Counts a run.

@@ -35,9 +35,10 @@ fn instructions(program: &Path, shape: &str, evaluator: &str, frames: u64) -> u6
     count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("callgrind prints a count: {text}"))
 }
 
-/// Instructions per node of a frame in which all nodes run. The first frame makes the plan, and is not counted.
+/// Instructions per node of a frame in which all nodes run. Two frames are not counted: the first one makes the plan, and
+/// the second one times each node.
 fn per_node(program: &Path, shape: &str, evaluator: &str) -> f64 {
-    let (few, many) = (instructions(program, shape, evaluator, 1), instructions(program, shape, evaluator, 1 + FRAMES));
+    let (few, many) = (instructions(program, shape, evaluator, 2), instructions(program, shape, evaluator, 2 + FRAMES));
     (many - few) as f64 / FRAMES as f64 / NODES
 }
 

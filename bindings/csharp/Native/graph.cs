@@ -454,7 +454,7 @@ namespace Hobgoblin.Interop
         /// <summary>Runs, without those that ended with HOB_VERDICT_NEED.</summary>
         public ulong runs;
 
-        /// <summary>Mean duration of a run in nanoseconds, measured in one run of 64, the first one included. 0: not known.</summary>
+        /// <summary>Mean duration of a run in nanoseconds, measured in the second run and in every 64th after it. 0: not known.</summary>
         public double mean_ns;
 
         /// <summary>Bytes that its owned outputs hold now. 0 before hob_graph_set_memory_limit.</summary>

@@ -81,7 +81,7 @@ pub struct hob_node_statistics {
     pub reserved: u32,
     /// Runs, without those that ended with HOB_VERDICT_NEED.
     pub runs: u64,
-    /// Mean duration of a run in nanoseconds, measured in one run of 64, the first one included. 0: not known.
+    /// Mean duration of a run in nanoseconds, measured in the second run and in every 64th after it. 0: not known.
     pub mean_ns: f64,
     /// Bytes that its owned outputs hold now. 0 before hob_graph_set_memory_limit.
     pub held_bytes: u64,

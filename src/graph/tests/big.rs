@@ -71,7 +71,7 @@ fn blocks_are_handed_out_for_levels_that_are_worth_a_thread() {
         let (mut graph, head) = graph_of(count, reads);
         let evaluation = Evaluation { evaluator: Evaluator::Parallel, ..Evaluation::default() };
         graph.evaluate(&executor, evaluation).unwrap();
-        // Runs 1 to 63 of a node are not timed, so these durations stay.
+        // A frame decides by these durations before it measures others.
         for (frame, nanoseconds, expected) in [(1, 800, expected), (2, 800, expected), (3, 60, 0), (4, 1, 0)] {
             graph.state.set_durations(nanoseconds);
             graph.threads.forget_levels();
