@@ -19,10 +19,10 @@ const LEAST_BLOCK_NS: u64 = 10_000;
 /// The cost of a node of a block beside its run. It is collected, run through the general path, and passed on by the
 /// calling thread; and the clock adds to its duration.
 const NODE_OF_BLOCK_NS: u64 = 50;
-/// Small levels are looked at once in this many evaluations: their nodes may have become slower.
+/// Levels are measured in evaluations 0, 1, 2, 4, 8, … of a plan, and from here on once in this many: nodes become slower.
 const EVALUATIONS_PER_LOOK: u32 = 64;
 
-/// The measured time of levels, and the memory of threads.
+/// The levels that several threads run, and the memory of threads.
 pub struct Threads {
     scratch: Vec<Mutex<Scratch>>,
     /// The nodes of a level that run, and the starts of blocks of them.
@@ -30,8 +30,10 @@ pub struct Threads {
     blocks: Vec<u32>,
     /// Blocks handed to an executor.
     pub handed_out: u64,
-    /// By level of the plan: the sum of all durations, or `u64::MAX` if it is not known.
-    level_ns: Vec<u64>,
+    /// The levels of the plan that are worth several threads, by the last measurement.
+    heavy: Vec<u32>,
+    /// Number of evaluations of the plan.
+    evaluations: u32,
     /// The last [`grow`](Self::grow): node positions, levels, pins, threads.
     grown: (usize, usize, (usize, usize), usize),
     least_level_ns: u64,
@@ -46,7 +48,8 @@ impl Default for Threads {
             level: Vec::new(),
             blocks: Vec::new(),
             handed_out: 0,
-            level_ns: Vec::new(),
+            heavy: Vec::new(),
+            evaluations: 0,
             grown: (0, 0, (0, 0), 0),
             least_level_ns: LEAST_LEVEL_NS,
             least_block_ns: LEAST_BLOCK_NS,
@@ -63,13 +66,11 @@ impl Threads {
         if wanted == self.grown {
             return Ok(());
         }
-        while self.level_ns.len() < levels {
-            try_push(&mut self.level_ns, u64::MAX)?;
-        }
-        for list in [&mut self.level, &mut self.blocks] {
+        for (list, count) in [(&mut self.level, positions), (&mut self.blocks, positions), (&mut self.heavy, levels)] {
             list.clear();
-            list.try_reserve(positions + 1)?;
+            list.try_reserve(count + 1)?;
         }
+        self.evaluations = 0;
         if self.scratch.len() < threads {
             // The first loop of an executor allocates; no later evaluation does.
             executor.parallel_for(threads, Priority::Normal, "graph", &|_, _| ());
@@ -92,23 +93,19 @@ impl Threads {
 
     /// Whether several threads make a level of so many nodes faster.
     fn is_worth(&self, level_ns: u64, nodes: usize, executor: &Executor) -> bool {
-        // Most levels are small: for them this is one comparison.
-        if level_ns < self.least_level_ns {
-            return false;
-        }
         let threads = executor.max_concurrency() as u64;
-        threads > 1 && level_ns - level_ns / threads >= self.node_of_block_ns * nodes as u64
+        level_ns >= self.least_level_ns
+            && threads > 1
+            && level_ns - level_ns / threads >= self.node_of_block_ns * nodes as u64
     }
 
     /// Forgets the levels of a plan.
     pub fn forget_levels(&mut self) {
-        self.level_ns.clear();
         self.grown = (0, 0, (0, 0), 0);
     }
 
     pub fn memory_used(&self) -> usize {
-        (self.level.capacity() + self.blocks.capacity()) * 4
-            + self.level_ns.capacity() * 8
+        (self.level.capacity() + self.blocks.capacity() + self.heavy.capacity()) * 4
             + self.scratch.capacity() * size_of::<Mutex<Scratch>>()
     }
 }
@@ -116,32 +113,34 @@ impl Threads {
 impl<F: Function> Work<'_, F> {
     /// Runs what waits, level by level. Whether nothing waits any more.
     pub fn walk_levels(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
-        let is_look = self.evaluation.is_multiple_of(EVALUATIONS_PER_LOOK);
-        let mut level = 0;
-        while level < plan.levels() {
-            let start = plan.level_of(level).start;
-            // Levels that are not worth a thread are not looked at closely, but for new durations now and then. Those
-            // that follow each other are one walk.
-            let is_small = |level: usize| {
-                let nodes = plan.level_of(level).len();
-                !is_look && !threads.is_worth(threads.level_ns[level], nodes, executor)
-            };
-            let next = (level..plan.levels()).find(|&level| !is_small(level)).unwrap_or(plan.levels());
-            let is_done = if next > level {
-                let end = plan.level_of(next - 1).end;
-                level = next;
-                self.walk(plan, bits, start..end)
-            } else {
-                let range = plan.level_of(level);
-                threads.level_ns[level] = self.duration_of(plan, range.clone());
-                level += 1;
-                self.run_level(plan, bits, range, threads, executor)
-            };
-            if !is_done {
+        let count = threads.evaluations;
+        threads.evaluations = count.wrapping_add(1);
+        if count.is_multiple_of(EVALUATIONS_PER_LOOK) || (count < EVALUATIONS_PER_LOOK && count.is_power_of_two()) {
+            self.measure(plan, threads, executor);
+        }
+        let mut start = 0;
+        for at in 0..threads.heavy.len() {
+            let range = plan.level_of(threads.heavy[at] as usize);
+            let end = range.end;
+            // The levels between are one walk.
+            if !self.walk(plan, bits, start..range.start) || !self.run_level(plan, bits, range, threads, executor) {
                 return false;
             }
+            start = end;
         }
-        true
+        self.walk(plan, bits, start..plan.len() as u32)
+    }
+
+    /// Lists the levels that are worth several threads.
+    fn measure(&self, plan: &Plan, threads: &mut Threads, executor: &Executor) {
+        threads.heavy.clear();
+        for level in 0..plan.levels() {
+            let range = plan.level_of(level);
+            let level_ns = range.clone().map(|position| self.duration_of(plan, position)).sum();
+            if threads.is_worth(level_ns, range.len(), executor) {
+                threads.heavy.push(level as u32);
+            }
+        }
     }
 
     fn run_level(
@@ -158,8 +157,8 @@ impl<F: Function> Work<'_, F> {
         while let Some(position) = bits.next(at).filter(|&position| position < range.end) {
             let step = plan.step(position);
             if !step.is_lazy {
-                let cost = self.state.duration_ns(step.node);
-                known += u64::from(cost);
+                let cost = self.duration_of(plan, position);
+                known += cost;
                 if cost != 0 {
                     threads.level.push(position);
                 } else if !self.step_and_clear(plan, bits, position) {
@@ -192,12 +191,9 @@ impl<F: Function> Work<'_, F> {
         is_done
     }
 
-    /// The sum of the durations of these positions in nanoseconds, or `u64::MAX` if one is not known.
-    fn duration_of(&self, plan: &Plan, range: std::ops::Range<u32>) -> u64 {
-        range.fold(0, |sum: u64, position| match self.state.duration_ns(plan.step(position).node) {
-            0 => u64::MAX,
-            duration => sum.saturating_add(u64::from(duration)),
-        })
+    /// Mean duration of the node at a position in nanoseconds. 0: not known.
+    fn duration_of(&self, plan: &Plan, position: u32) -> u64 {
+        self.state.duration_ns(plan.step(position).node).into()
     }
 
     fn run_blocks(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
