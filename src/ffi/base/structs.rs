@@ -180,9 +180,14 @@ impl Layout {
 /// `from` is NULL or points to a readable `u32` that, if it holds a plausible size, is followed by that many bytes.
 pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T> {
     let mut value = MaybeUninit::<T>::uninit();
-    // SAFETY: as this function's; `read` writes all of it, and any bytes are a valid `T`.
+    // SAFETY: as this function's. A struct of this library's own version, the usual one, is copied without a call.
+    // `read` writes all of another one. Any bytes are a valid `T`.
     let mut value = unsafe {
-        T::LAYOUT.read(from.cast(), value.as_mut_ptr().cast(), what)?;
+        if !from.is_null() && from.cast::<u32>().read_unaligned() as usize == size_of::<T>() {
+            ptr::copy_nonoverlapping(from.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), size_of::<T>());
+        } else {
+            T::LAYOUT.read(from.cast(), value.as_mut_ptr().cast(), what)?;
+        }
         value.assume_init()
     };
     value.check_reserved(what)?;

@@ -56,11 +56,13 @@ pub struct Str<'a> {
 
 impl<'a> Str<'a> {
     /// The text, after a check.
-    #[inline(never)]
+    #[inline]
     pub fn text(self) -> Result<&'a str> {
-        if self.text.len == 0 {
-            return Ok("");
-        }
+        if self.text.len == 0 { Ok("") } else { self.checked() }
+    }
+
+    #[inline(never)]
+    fn checked(self) -> Result<&'a str> {
         let what = self.what;
         std::str::from_utf8(self.bytes()?)
             .map_err(|why| error!(InvalidArgument, "{what} is not UTF-8: byte {} is invalid", why.valid_up_to()))

@@ -38,12 +38,12 @@ pub extern "C" fn hob_graph_add_node(
         ));
     }
     let class = desc.node_class.class()?;
+    let (mut of_inputs, mut of_outputs) = (None, None);
     // SAFETY: the header's contract for the fields, here and below.
-    let (inputs, outputs) = unsafe { (desc.inputs()?, desc.outputs()?) };
+    let (inputs, outputs) = unsafe { (desc.inputs(&mut of_inputs)?, desc.outputs(&mut of_outputs)?) };
     let name = unsafe { desc.name.argument("hob_node_desc.name") }.text()?;
     let kind = unsafe { desc.type_name.argument("hob_node_desc.type_name") }.text()?;
-    let options =
-        NodeOptions { name, kind, class, is_sink: desc.flags & HOB_NODE_SINK != 0, inputs: &inputs, outputs: &outputs };
+    let options = NodeOptions { name, kind, class, is_sink: desc.flags & HOB_NODE_SINK != 0, inputs, outputs };
     let is_input = desc.node_class == hob_node_class::Input;
     match desc.evaluate {
         Some(_) if is_input => {

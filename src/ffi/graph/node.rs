@@ -1,7 +1,6 @@
 //! Parameters of nodes, and the argument of a running node.
 
 use std::ffi::{c_char, c_void};
-use std::ops::Deref;
 
 use hobgoblin_macros::{element, open_enum, versioned};
 
@@ -221,19 +220,19 @@ impl hob_node_class {
 impl hob_node_desc {
     /// # Safety
     /// `inputs` is what the header says.
-    pub unsafe fn inputs(&self) -> Result<Pins<Input>> {
+    pub unsafe fn inputs<'a>(&self, room: &'a mut Option<Pins<Input>>) -> Result<&'a [Input]> {
         let convert = |at: usize, pin: hob_node_input| {
             check_flags("inputs", at, pin.flags, HOB_NODE_INPUT_LAZY | HOB_NODE_INPUT_HOLD)?;
             let (lazy, hold) = (pin.flags & HOB_NODE_INPUT_LAZY != 0, pin.flags & HOB_NODE_INPUT_HOLD != 0);
             Ok(Input { lazy, hold, default: pin.value.into() })
         };
         // SAFETY: by this function's contract.
-        unsafe { pins(self.inputs, self.input_stride, self.input_count, "inputs", &USUAL_INPUTS, convert) }
+        unsafe { pins(self.inputs, self.input_stride, self.input_count, "inputs", &USUAL_INPUTS, room, convert) }
     }
 
     /// # Safety
     /// `outputs` is what the header says.
-    pub unsafe fn outputs(&self) -> Result<Pins<Output>> {
+    pub unsafe fn outputs<'a>(&self, room: &'a mut Option<Pins<Output>>) -> Result<&'a [Output]> {
         let convert = |at: usize, pin: hob_node_output| {
             check_flags("outputs", at, pin.flags, HOB_NODE_OUTPUT_OWNED)?;
             let cutoff = self.cutoff(at, &pin)?;
@@ -244,7 +243,7 @@ impl hob_node_desc {
             Ok(Output { cutoff, is_owned, initial: pin.value.into() })
         };
         // SAFETY: by this function's contract.
-        unsafe { pins(self.outputs, self.output_stride, self.output_count, "outputs", &USUAL_OUTPUTS, convert) }
+        unsafe { pins(self.outputs, self.output_stride, self.output_count, "outputs", &USUAL_OUTPUTS, room, convert) }
     }
 
     fn cutoff(&self, at: usize, pin: &hob_node_output) -> Result<Cutoff> {
@@ -278,24 +277,10 @@ fn check_flags(what: &str, at: usize, flags: u32, known: u32) -> Result<()> {
 /// Most nodes have no more pins than this, of each kind.
 const FEW: usize = 4;
 
-/// The pins of a node that is added. A few of them take no memory, which would be an eighth of the time of the call.
-pub enum Pins<T: 'static> {
-    Usual(&'static [T]),
-    Few([T; FEW], usize),
+/// Pins that are converted. A few of them take no memory, which would be an eighth of the time of the call.
+pub enum Pins<T> {
+    Few([T; FEW]),
     Many(Vec<T>),
-}
-
-impl<T> Deref for Pins<T> {
-    type Target = [T];
-
-    #[inline]
-    fn deref(&self) -> &[T] {
-        match self {
-            Self::Usual(pins) => pins,
-            Self::Few(pins, count) => &pins[..*count],
-            Self::Many(pins) => pins,
-        }
-    }
 }
 
 const USUAL_INPUT: Input = Input { lazy: false, hold: false, default: Value([0, 0]) };
@@ -303,46 +288,51 @@ const USUAL_OUTPUT: Output = Output { cutoff: Cutoff::Bytes, is_owned: false, in
 static USUAL_INPUTS: [Input; FEW] = [USUAL_INPUT; FEW];
 static USUAL_OUTPUTS: [Output; FEW] = [USUAL_OUTPUT; FEW];
 
-/// Converts a caller's pins. Without an array all have their defaults: `usual`.
+/// The caller's pins, converted in `room`. Without an array all have their defaults: `usual`.
 ///
 /// # Safety
 /// `start` is NULL, or an array of that stride and count.
 #[inline]
-unsafe fn pins<T: crate::ffi::base::array::Element, R: Copy + Default>(
+unsafe fn pins<'a, T: crate::ffi::base::array::Element, R: Copy + Default>(
     start: *const T,
     stride: usize,
     count: usize,
     what: &str,
     usual: &'static [R],
+    room: &'a mut Option<Pins<R>>,
     convert: impl Fn(usize, T) -> Result<R>,
-) -> Result<Pins<R>> {
+) -> Result<&'a [R]> {
     if start.is_null()
         && let Some(usual) = usual.get(..count)
     {
-        return Ok(Pins::Usual(usual));
+        return Ok(usual);
     }
     // SAFETY: by this function's contract.
-    unsafe { pins_of_array(start, stride, count, what, convert) }
+    unsafe { pins_of_array(start, stride, count, what, room, convert) }
 }
 
 /// # Safety
 /// As [`pins`].
 #[inline(never)]
-unsafe fn pins_of_array<T: crate::ffi::base::array::Element, R: Copy + Default>(
+unsafe fn pins_of_array<'a, T: crate::ffi::base::array::Element, R: Copy + Default>(
     start: *const T,
     stride: usize,
     count: usize,
     what: &str,
+    room: &'a mut Option<Pins<R>>,
     convert: impl Fn(usize, T) -> Result<R>,
-) -> Result<Pins<R>> {
+) -> Result<&'a [R]> {
     if count > MAX_PINS {
         return Err(error!(LimitExceeded, "{what}: {count} pins are too many: a node has at most {MAX_PINS}"));
     }
-    let (mut few, mut many) = ([R::default(); FEW], Vec::new());
-    if count > FEW {
-        many = try_filled(R::default(), count)?;
-    }
-    let pins = few.get_mut(..count).unwrap_or(&mut many);
+    let pins = match room.insert(if count > FEW {
+        Pins::Many(try_filled(R::default(), count)?)
+    } else {
+        Pins::Few([R::default(); FEW])
+    }) {
+        Pins::Few(pins) => &mut pins[..count],
+        Pins::Many(pins) => pins,
+    };
     if !start.is_null() {
         // SAFETY: by this function's contract.
         let array = unsafe { Array::new(start, stride, count, what) }?;
@@ -350,5 +340,5 @@ unsafe fn pins_of_array<T: crate::ffi::base::array::Element, R: Copy + Default>(
             *to = convert(at, pin)?;
         }
     }
-    Ok(if count > FEW { Pins::Many(many) } else { Pins::Few(few, count) })
+    Ok(pins)
 }
