@@ -143,11 +143,13 @@ impl<F: Function> State<F> {
     }
 
     /// Whether an input goes on reading the last good value of a source that has just failed or recovered.
+    #[inline]
     pub fn holds(&self, structure: &Structure, input: u32) -> bool {
-        let source = structure.source_node(input);
-        structure.kind(input) & HOLD != 0
-            && source != NONE
-            && self.flags(source) & (SHIFTED | HAS_VALUE) == SHIFTED | HAS_VALUE
+        structure.kind(input) & HOLD != 0 && self.has_shifted(structure.source_node(input))
+    }
+
+    fn has_shifted(&self, source: u32) -> bool {
+        source != NONE && self.flags(source) & (SHIFTED | HAS_VALUE) == SHIFTED | HAS_VALUE
     }
 
     pub fn set_sound(&self, position: u32) {
