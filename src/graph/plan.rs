@@ -311,14 +311,14 @@ impl Plan {
             }
             let start = self.readers.len() as u32;
             if step.output_count == 1 {
-                self.link_output(structure, pins.first_output)?;
+                self.link_output(structure, pins.first_output);
                 step.readers = (start, self.readers.len() as u32);
             } else {
                 step.readers.0 = self.first_reader.len() as u32;
                 self.first_reader.try_reserve(usize::from(step.output_count) + 1)?;
                 self.first_reader.push(start);
                 for output in pins.outputs() {
-                    self.link_output(structure, output)?;
+                    self.link_output(structure, output);
                     self.first_reader.push(self.readers.len() as u32);
                 }
             }
@@ -327,23 +327,27 @@ impl Plan {
         Ok(())
     }
 
-    fn link_output(&mut self, structure: &Structure, output: u32) -> Result<()> {
+    /// Lists the readers of an output. There is room for all links.
+    #[inline]
+    fn link_output(&mut self, structure: &Structure, output: u32) {
         let mut last = NONE;
         for input in structure.dependants(output) {
-            if structure.kind(input) & FEEDBACK != 0 {
+            let kind = structure.kind(input);
+            if kind & FEEDBACK != 0 {
                 continue;
             }
-            let reader = structure.reader(input);
-            let position = self.strict_position(reader);
-            let is_plain = structure.node(reader).lazy == 0 && structure.kind(input) & HOLD == 0;
-            let entry = if position != NONE && is_plain { position } else { BY_INPUT | input };
+            let position = self.positions[structure.reader(input) as usize];
+            let is_plain = position != NONE && kind & HOLD == 0 && {
+                let step = &self.steps[position as usize];
+                step.is_strict && !step.is_lazy
+            };
+            let entry = if is_plain { position } else { BY_INPUT | input };
             // Several inputs of one node usually follow each other.
             if entry != last {
-                try_push(&mut self.readers, entry)?;
+                self.readers.push(entry);
             }
             last = entry;
         }
-        Ok(())
     }
 
     /// Bytes held.
