@@ -265,8 +265,8 @@ impl Executor {
 
     /// The executor for the host's callbacks: this one, or the inline one with [`Options::calling_thread_only`]. Tasks
     /// that call the host go through [`Executor::post_callback`].
-    pub fn for_callbacks(&self) -> Self {
-        if self.0.as_ref().is_some_and(|inner| inner.calling_thread_only) { Self::inline() } else { self.clone() }
+    pub fn for_callbacks(self) -> Self {
+        if self.0.as_ref().is_some_and(|inner| inner.calling_thread_only) { Self::inline() } else { self }
     }
 
     /// Run `body` for every block below `blocks`, in any order, on this thread and its helpers. Returns when all blocks

@@ -547,7 +547,7 @@ fn callbacks_can_be_limited_to_the_calling_thread() {
         ..Options::default()
     })
     .unwrap();
-    assert_eq!(executor.for_callbacks().max_concurrency(), 1);
+    assert_eq!(executor.clone().for_callbacks().max_concurrency(), 1);
     assert_eq!(pool(2).for_callbacks().max_concurrency(), 3);
     let (sender, receiver) = channel();
     let own = sender.clone();
