@@ -21,6 +21,7 @@ struct Attribute {
     nullable: Vec<Ident>,
     otherwise: Option<Expr>,
     inside: Option<Expr>,
+    quick: Option<Expr>,
     is_coded: bool,
     is_hot: bool,
 }
@@ -40,8 +41,8 @@ impl Parse for Attribute {
                 return Err(Error::new(access.span(), known));
             }
         };
-        let mut found =
-            Self { access, nullable: Vec::new(), otherwise: None, inside: None, is_coded: false, is_hot: false };
+        let (nullable, otherwise, inside, quick) = Default::default();
+        let mut found = Self { access, nullable, otherwise, inside, quick, is_coded: false, is_hot: false };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let word: Ident = input.parse()?;
             if word == "nullable" {
@@ -54,6 +55,9 @@ impl Parse for Attribute {
             } else if word == "inside" {
                 input.parse::<Token![=]>()?;
                 found.inside = Some(input.parse()?);
+            } else if word == "quick" {
+                input.parse::<Token![=]>()?;
+                found.quick = Some(input.parse()?);
             } else if word == "coded" {
                 found.is_coded = true;
             } else if word == "hot" {
@@ -61,7 +65,7 @@ impl Parse for Attribute {
             } else if word != "experimental" {
                 return Err(Error::new(
                     word.span(),
-                    "expected nullable(…), or = …, inside = …, coded, hot or experimental",
+                    "expected nullable(…), or = …, inside = …, quick = …, coded, hot or experimental",
                 ));
             }
         }
@@ -196,7 +200,7 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
 }
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let Attribute { access, nullable, otherwise, inside, is_coded, is_hot } = syn::parse2(attribute)?;
+    let Attribute { access, nullable, otherwise, inside, quick, is_coded, is_hot } = syn::parse2(attribute)?;
     let item: ItemFn = syn::parse2(item)?;
     let all = parameters(&item)?;
     if let Some(unknown) = nullable.iter().find(|name| all.iter().all(|parameter| parameter.name != **name)) {
@@ -276,6 +280,21 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
                 let body = move |#handle: #bound| -> crate::base::Result<#answer> { #work };
                 // SAFETY: the header's contract: the handle is NULL, or was created and not yet freed and reused.
                 let called = unsafe { crate::ffi::base::handle::exclusive_or(#handle, #text, inside, body) };
+            }
+        }
+        Access::Exclusive if quick.is_some() => {
+            quote! {
+                let quick = move |#handle: &<#opaque as crate::ffi::base::handle::Opaque>::Value| -> Option<#answer> {
+                    // An error is the body's.
+                    let quick = move || -> crate::base::Result<Option<#answer>> {
+                        #(#conversions)*
+                        Ok(#quick)
+                    };
+                    quick().unwrap_or(None)
+                };
+                let body = move |#handle: #bound| -> crate::base::Result<#answer> { #work };
+                // SAFETY: the header's contract: the handle is NULL, or was created and not yet freed and reused.
+                let called = unsafe { crate::ffi::base::handle::exclusive_after(#handle, #text, quick, body) };
             }
         }
         Access::Exclusive => with_handle(quote! { exclusive::<#is_hot, _, _, _> }),

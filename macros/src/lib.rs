@@ -36,6 +36,8 @@ use proc_macro::TokenStream;
 ///   default.
 /// * `inside = expression`, with `exclusive`, replaces the body if the call comes from a callback of the handle. In the
 ///   expression the handle is bound to `&Value`.
+/// * `quick = expression`, with `exclusive`, is tried first, as a const call that costs less than an exclusive one. In it the
+///   handle is bound to `&Value`, and the parameters are converted. Its value is an `Option`; after `None` the body runs.
 /// * `coded`, for a function that returns `hob_result`: the body returns `Result<hob_result>`, for results of each frame that
 ///   must not allocate as an error does.
 /// * `hot` compiles the guard into the function: for the calls of a frame that take less than a microsecond.

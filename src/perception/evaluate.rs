@@ -2,7 +2,8 @@
 
 use super::cognition::Cognition;
 use super::table::Span;
-use super::tree::{Input, Prefetch, Source};
+use super::pipelines::Prefetch;
+use super::tree::{Input, Source};
 use super::work::{Outcome, Run, read, write};
 use super::{Choice, Perception};
 use crate::base::{Result, Value, sort_numbers};
@@ -10,13 +11,6 @@ use crate::executor::{Executor, Priority};
 
 /// Least work of a block of nodes, in nanoseconds. Waking a thread costs several microseconds.
 const LEAST_BLOCK_NS: f32 = 20_000.0;
-/// Frames by which the profile judges a pipeline.
-const PROFILE_FRAMES: u32 = 32;
-/// A pipeline that was asked for in so many of them is prefetched, until it was asked for in at most the second number.
-const HOT: (u32, u32) = (16, 8);
-/// Frames after which a profile can be judged.
-const FIRST_FRAMES: u64 = 4;
-
 /// The nodes to run when a frame begins.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -99,7 +93,7 @@ impl<C: Cognition> Perception<C> {
         let can = self.table.graft(at, &self.frames);
         if can {
             self.counters.grafts += 1;
-            self.spent.saved += f64::from(self.table.slots[at as usize].chain_ns) * 1e-9;
+            self.spent.saved_ns += u64::from(self.table.slots[at as usize].chain_ns);
         }
         can
     }
@@ -118,7 +112,7 @@ impl<C: Cognition> Perception<C> {
         if self.scene().is_cut_off(at) {
             self.table.slots[at as usize].span.last = self.frames.number();
             self.counters.cut_offs += 1;
-            self.spent.saved += f64::from(self.table.slots[at as usize].cost_ns) * 1e-9;
+            self.spent.saved_ns += self.table.slots[at as usize].cost_ns as u64;
             return true;
         }
         false
@@ -137,12 +131,12 @@ impl<C: Cognition> Perception<C> {
     fn add_cost(&mut self, at: u32, nanoseconds: u64) {
         let inputs = self.tree.node(at).inputs.iter().filter_map(|input| match input.source {
             Source::Node(source) => {
-                Some(self.table.slots[source as usize].chain_ns / self.tree.node(source).users as f32)
+                Some(self.table.slots[source as usize].chain_ns as f32 / self.tree.node(source).users as f32)
             }
             Source::Frame => None,
         });
         let inputs = inputs.sum();
-        self.table.add_cost(at, nanoseconds, inputs);
+        self.spent.ran_ns += self.table.add_cost(at, nanoseconds, inputs) as u64;
     }
 
     /// Store the outcome of a run as the result of the present frame.
@@ -176,20 +170,6 @@ impl<C: Cognition> Perception<C> {
         self.frames.number().saturating_sub(self.options.frames.history.max(1) as u64)
     }
 
-    /// A frame has passed for the profiles of all pipelines.
-    pub(super) fn roll_profiles(&mut self) {
-        let now = self.frames.number();
-        for (_, pipeline) in self.tree.pipelines.iter_mut() {
-            let recent = (pipeline.asked & u64::from(u32::MAX)).count_ones();
-            let seen = now.saturating_sub(1).min(u64::from(PROFILE_FRAMES)) as u32;
-            let enough = HOT.0.min(seen.div_ceil(2).max(1));
-            if now > FIRST_FRAMES {
-                pipeline.is_hot = recent >= enough || (pipeline.is_hot && recent > HOT.1);
-            }
-            pipeline.asked <<= 1;
-        }
-    }
-
     /// Compute the pipelines that are asked for in most frames, unless little of them remains.
     pub(super) fn prefetch(&mut self) {
         self.prefetched = 0;
@@ -200,12 +180,12 @@ impl<C: Cognition> Perception<C> {
         let by_profile = self.options.prefetch == Choice::Measured;
         let (mut set, mut left) = (0, 0);
         for position in 0..self.tree.pipelines.positions() {
-            let Some(pipeline) = self.tree.pipelines.at(position) else { continue };
+            let Some((pipeline, demand)) = self.tree.pipelines.at(position) else { continue };
             let wanted = match pipeline.prefetch {
                 Prefetch::Always => true,
                 Prefetch::Never => false,
-                Prefetch::Profile if by_profile => pipeline.is_hot,
-                Prefetch::Profile => !pipeline.is_nested || pipeline.asked != 0,
+                Prefetch::Profile if by_profile => demand.is_hot,
+                Prefetch::Profile => !pipeline.is_nested || demand.is_asked(),
             };
             let node = pipeline.node;
             if !wanted || !self.places[node as usize].is_placed {
@@ -303,7 +283,7 @@ impl<C: Cognition> Perception<C> {
         }
         let now = self.frames.number();
         for position in 0..self.tree.pipelines.positions() {
-            let Some(node) = self.tree.pipelines.at(position).map(|pipeline| pipeline.node) else { continue };
+            let Some(node) = self.tree.pipelines.at(position).map(|(pipeline, _)| pipeline.node) else { continue };
             if self.is_current(node) || self.graft(node) {
                 continue;
             }

@@ -23,14 +23,17 @@
 //! | `operators` | the built-in cognitions |
 //! | `cognition` | what a cognition says about itself, and what it sees |
 //! | `tree` | cognitions, nodes and pipelines |
+//! | `pipelines` | pipelines, and how often they are asked for |
 //! | `map` | on which pixels of the frame those of an image depend |
 //! | `place` | what a node needs for frames of one shape |
+//! | `layout` | gives each node its place, and begins anew with frames of another shape |
 //! | `table` | results, and the frames in which they hold |
 //! | `work` | runs a node |
 //! | `evaluate` | brings nodes up to date: one after the other, or level by level |
 //! | `past` | results of past frames, and consensus |
 //! | `strategy` | whether to graft |
 //! | `audit` | finds cognitions that depend on more than they declare |
+//! | `statistics` | counts of work, and of each pipeline |
 //! | `overlay` | draws over a picture what happened in a frame |
 #![deny(unsafe_code)]
 
@@ -39,12 +42,15 @@ mod cognition;
 mod evaluate;
 pub mod frames;
 pub mod image;
+mod layout;
 mod map;
 pub mod operators;
 mod overlay;
 mod past;
+mod pipelines;
 pub mod pixels;
 mod place;
+mod statistics;
 mod strategy;
 mod table;
 #[cfg(test)]
@@ -52,8 +58,7 @@ mod tests;
 mod tree;
 mod work;
 
-use std::fmt;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
 use crate::balance::Policy;
 use crate::base::{Code, Id, Result, error};
@@ -64,13 +69,16 @@ use audit::Audit;
 pub use cognition::{Action, Call, Cognition, Failure, MAX_INPUTS, Picture, Seen, Traits};
 use evaluate::Plan;
 use frames::{FrameStore, Hints};
-use image::{Shape, View};
+use image::View;
+use pipelines::no_pipeline;
+pub use pipelines::{Pipeline, Prefetch};
 use place::Place;
+pub use statistics::{Counters, PipelineCounts};
 pub use strategy::Choice;
 use strategy::{Spent, Strategy};
 use table::Table;
-pub use tree::{MAX_PARAMETERS, MAX_STEPS, PipelineOptions, Prefetch, Step};
-use tree::{Source, Tree, no_pipeline};
+use tree::{Source, Tree};
+pub use tree::{MAX_PARAMETERS, MAX_STEPS, PipelineOptions, Step};
 use work::{Scene, Work, read};
 
 /// The settings of a perception.
@@ -117,52 +125,6 @@ pub enum Answer {
     Failed,
 }
 
-/// Counts of work. Sums since its creation.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counters {
-    /// Runs of cognitions.
-    pub runs: u64,
-    /// Runs for past frames; `runs` includes them.
-    pub past_runs: u64,
-    /// Runs while a frame began; `runs` includes them.
-    pub prefetch_runs: u64,
-    /// Pixels that operators read, and runs of the host's cognitions.
-    pub operations: u64,
-    /// Results that were taken over because their regions did not change.
-    pub grafts: u64,
-    /// Results that were taken over because all inputs were equal.
-    pub cut_offs: u64,
-    /// Frames whose prefetch was skipped, because too little remained.
-    pub prefetches_left_out: u64,
-    /// Results of another place that were taken over, by a move.
-    pub moved: u64,
-    /// Queries.
-    pub queries: u64,
-    /// Runs of the audit.
-    pub audit_runs: u64,
-    /// Seconds of taking frames: compare and copy.
-    pub take_seconds: f64,
-    /// Seconds of prefetch.
-    pub prefetch_seconds: f64,
-    /// Seconds of queries that computed something.
-    pub query_seconds: f64,
-}
-
-/// Counts of a pipeline.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PipelineCounts {
-    /// It is computed when a frame begins.
-    pub is_prefetched: bool,
-    /// Queries.
-    pub queries: u64,
-    /// Different results in the kept frames.
-    pub variations: usize,
-    /// The first frame of the unbroken run of equal results. 0: there is no result.
-    pub first_frame: u64,
-    /// Mean duration of a run of its last step in nanoseconds.
-    pub mean_ns: f32,
-}
-
 /// Vision over a stream of frames. See the [module](self).
 pub struct Perception<C: Cognition> {
     options: Options,
@@ -185,16 +147,6 @@ pub struct Perception<C: Cognition> {
     wanted_history: usize,
     /// For tests: durations are counts of work, so that choices by time are always the same.
     counts_as_time: bool,
-}
-
-/// The parts that belong to frames of one shape.
-#[derive(Default)]
-struct Shaped {
-    frames: FrameStore,
-    places: Vec<Place>,
-    works: Vec<RwLock<Work>>,
-    table: Table,
-    unplaced: Vec<u32>,
 }
 
 impl<C: Cognition> Perception<C> {
@@ -256,27 +208,6 @@ impl<C: Cognition> Perception<C> {
         }
     }
 
-    /// Make room for all nodes, and note which of them are new.
-    fn make_room(&mut self) -> Result<()> {
-        let nodes = self.tree.places();
-        self.table.grow(nodes, self.options.frames.history)?;
-        self.places.try_reserve(nodes - self.places.len().min(nodes))?;
-        self.works.try_reserve(nodes - self.works.len().min(nodes))?;
-        self.unplaced.try_reserve(nodes)?;
-        self.plan.grow(nodes)?;
-        while self.places.len() < nodes {
-            self.places.push(Place::default());
-            self.works.push(RwLock::default());
-        }
-        self.unplaced.clear();
-        for (at, _) in self.tree.nodes() {
-            if !self.places[at as usize].is_placed {
-                self.unplaced.push(at);
-            }
-        }
-        Ok(())
-    }
-
     /// Remove a pipeline, and the steps that only it has.
     pub fn remove_pipeline(&mut self, id: Id) -> Result<()> {
         let mut removed = Vec::new();
@@ -289,94 +220,6 @@ impl<C: Cognition> Perception<C> {
         Ok(())
     }
 
-    /// Forget the results of a node, and what it needs.
-    fn unplace(&mut self, at: u32, cognition: u32) {
-        let Self { tree, table, places, works, frames, .. } = self;
-        let entry = tree.entry_at(cognition);
-        table.clear(at, &mut |value| entry.release(value));
-        places[at as usize].unwatch(frames);
-        places[at as usize] = Place::default();
-        *works[at as usize].get_mut().unwrap_or_else(PoisonError::into_inner) = Work::default();
-    }
-
-    /// Begin anew with frames of another shape. A failure changes nothing.
-    fn restart(&mut self, shape: Shape, moves: usize) -> Result<()> {
-        let nodes = self.tree.places();
-        let mut next = Shaped { frames: self.frames.successor(shape)?, ..Shaped::default() };
-        next.table.grow(nodes, self.options.frames.history)?;
-        next.places.try_reserve_exact(nodes)?;
-        next.places.resize_with(nodes, Place::default);
-        next.works.try_reserve_exact(nodes)?;
-        next.works.resize_with(nodes, RwLock::default);
-        next.unplaced.try_reserve_exact(nodes)?;
-        next.unplaced.extend(self.tree.nodes().map(|(at, _)| at));
-        self.swap(&mut next);
-        let outcome = self.place_all(shape).and_then(|()| self.frames.prepare(moves));
-        if outcome.is_err() {
-            self.swap(&mut next);
-            return outcome;
-        }
-        for (at, node) in self.tree.nodes() {
-            let entry = self.tree.entry(node);
-            next.table.clear(at, &mut |value| entry.release(value));
-        }
-        self.strategy.restart();
-        Ok(())
-    }
-
-    fn swap(&mut self, other: &mut Shaped) {
-        std::mem::swap(&mut self.frames, &mut other.frames);
-        std::mem::swap(&mut self.table, &mut other.table);
-        std::mem::swap(&mut self.places, &mut other.places);
-        std::mem::swap(&mut self.works, &mut other.works);
-        std::mem::swap(&mut self.unplaced, &mut other.unplaced);
-    }
-
-    /// Find out what the nodes without a place need for frames of the present shape.
-    fn place_all(&mut self, shape: Shape) -> Result<()> {
-        if self.unplaced.is_empty() {
-            return Ok(());
-        }
-        let Self { tree, unplaced, .. } = self;
-        crate::base::sort_numbers(unplaced, &mut |one, other| {
-            (tree.node(one).depth, one).cmp(&(tree.node(other).depth, other))
-        });
-        let mut done = 0;
-        let mut outcome = Ok(());
-        while done < self.unplaced.len() && outcome.is_ok() {
-            outcome = self.place(self.unplaced[done], shape);
-            done += usize::from(outcome.is_ok());
-        }
-        self.unplaced.drain(..done);
-        outcome
-    }
-
-    fn place(&mut self, at: u32, shape: Shape) -> Result<()> {
-        let Self { tree, places, frames, works, table, .. } = self;
-        let node = tree.node(at);
-        let mut place = Place::find(tree, node, shape, &|source| places.get(source as usize))?;
-        let shape_of = |source: Source| match source {
-            Source::Frame => Some(shape),
-            Source::Node(source) => places[source as usize].shape,
-        };
-        let buffers = place.buffers(tree, node, &shape_of)?;
-        let is_incremental = matches!(tree.entry(node).action, Action::Operator(_));
-        let mut work = Work::default();
-        work.place(buffers, is_incremental)?;
-        if let Some(problem) = place.problem {
-            work.failure = problem;
-        }
-        place.watch(frames)?;
-        let is_graftable = place.is_pure && place.problem.is_none() && !place.regions.is_empty();
-        if let Err(why) = table.place(at, &place.regions, is_graftable) {
-            place.unwatch(frames);
-            return Err(why);
-        }
-        places[at as usize] = place;
-        works[at as usize] = RwLock::new(work);
-        Ok(())
-    }
-
     /// Take the next frame, and compute what is asked for in most frames. Frames of another shape begin anew.
     pub fn begin_frame(&mut self, frame: &View<'_>, hints: &Hints<'_>, executor: &Executor) -> Result<()> {
         self.end_frame();
@@ -386,11 +229,12 @@ impl<C: Cognition> Perception<C> {
         }
         self.place_all(frame.shape())?;
         let grafts = self.strategy.next();
-        let clock = self.clock();
+        let (clock, bytes) = (self.clock(), self.moved_bytes());
         self.frames.begin(frame, grafts, hints, executor)?;
         self.executor = executor.clone();
         let take = self.passed(&clock);
-        self.roll_profiles();
+        self.spent.bytes = self.moved_bytes() - bytes;
+        self.tree.pipelines.roll(self.frames.number());
         self.audit();
         self.take_moved();
         self.prefetch();
@@ -435,6 +279,12 @@ impl<C: Cognition> Perception<C> {
         self.counters.operations + self.frames.counters().compared_bytes
     }
 
+    /// Bytes that were compared or copied. Tests that count work leave copies out.
+    fn moved_bytes(&self) -> u64 {
+        let counters = self.frames.counters();
+        counters.compared_bytes + if self.counts_as_time { 0 } else { counters.copied_bytes }
+    }
+
     /// The duration of a run in nanoseconds.
     fn cost(&self, outcome: &work::Outcome) -> u64 {
         if self.counts_as_time { outcome.operations } else { outcome.nanoseconds }
@@ -451,28 +301,42 @@ impl<C: Cognition> Perception<C> {
     /// The result of a pipeline for the present frame, if it was the same in the last `frames` frames.
     #[inline]
     pub fn query(&mut self, id: Id, frames: u32) -> Result<Answer> {
-        let at = self.tree.pipelines.position(id).ok_or_else(|| no_pipeline(id))?;
-        let now = self.frames.number();
-        let pipeline = self.tree.pipelines.at_mut(at).expect("it is there");
-        pipeline.asked |= 1;
-        pipeline.queries += 1;
-        pipeline.agreement = frames;
-        let node = pipeline.node;
-        self.counters.queries += 1;
-        if self.table.slots[node as usize].span.last != now {
-            self.graft(node);
+        let demand = self.tree.pipelines.demand(id);
+        let found = demand.and_then(|demand| Some((demand, self.table.slots.get_mut(demand.node() as usize)?)));
+        let Some((demand, slot)) = found else { return Err(no_pipeline(id)) };
+        demand.note(frames);
+        let (node, now) = (demand.node(), self.frames.number());
+        if slot.span.last != now && slot.graft(&self.frames) == Some(true) {
+            self.counters.grafts += 1;
+            self.spent.saved_ns += u64::from(slot.chain_ns);
         }
-        let span = self.table.slots[node as usize].span;
-        let known = now - span.first.min(now) + 1;
-        let is_known = span.last == now && now > 0 && !span.is_failed && known >= u64::from(frames);
-        if is_known {
-            return Ok(Answer::Value(span.value, span.first));
+        if slot.is_known(now, frames) {
+            return Ok(Answer::Value(slot.span.value, slot.span.first));
         }
         self.query_slowly(node, frames)
     }
 
+    /// [`query`](Self::query) for a value that is known: the value, and the first frame of its run. `None`: not known.
+    #[inline]
+    pub fn peek(&self, id: Id, frames: u32) -> Option<(Value, u64)> {
+        let demand = self.tree.pipelines.demand(id)?;
+        let slot = self.table.slots.get(demand.node() as usize)?;
+        slot.is_known(self.frames.number(), frames).then(|| {
+            demand.note(frames);
+            (slot.span.value, slot.span.first)
+        })
+    }
+
     #[cold]
     fn query_slowly(&mut self, node: u32, frames: u32) -> Result<Answer> {
+        // It may depend on several regions.
+        let now = self.frames.number();
+        if self.table.slots[node as usize].span.last != now && self.graft(node) {
+            let slot = &self.table.slots[node as usize];
+            if slot.is_known(now, frames) {
+                return Ok(Answer::Value(slot.span.value, slot.span.first));
+            }
+        }
         if frames as usize > self.options.frames.history + 1 {
             // More frames are kept from the next one on.
             let history = frames as usize - 1;
@@ -524,98 +388,6 @@ impl<C: Cognition> Perception<C> {
         }
     }
 
-    /// A pipeline.
-    pub fn pipeline(&self, id: Id) -> Result<&tree::Pipeline> {
-        let at = self.tree.pipelines.position(id).ok_or_else(|| no_pipeline(id))?;
-        Ok(self.tree.pipelines.at(at).expect("it is there"))
-    }
-
-    /// Set whether a pipeline is computed when a frame begins.
-    pub fn set_prefetch(&mut self, id: Id, prefetch: Prefetch) -> Result<()> {
-        let at = self.tree.pipelines.position(id).ok_or_else(|| no_pipeline(id))?;
-        self.tree.pipelines.at_mut(at).expect("it is there").prefetch = prefetch;
-        Ok(())
-    }
-
-    fn scene(&self) -> Scene<'_, C> {
-        let Self { tree, places, works, table, frames, .. } = self;
-        Scene { tree, places, works, table, frames }
-    }
-
-    /// The frames, and what is known of them.
-    pub fn frames(&self) -> &FrameStore {
-        &self.frames
-    }
-
-    /// Counts of work.
-    pub fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    /// The names of the cognitions that the audit found.
-    pub fn accused(&self) -> impl Iterator<Item = &str> {
-        self.tree.accused()
-    }
-
-    /// Frames that were grafted, and frames that were not.
-    pub fn frame_counts(&self) -> [u64; 2] {
-        self.strategy.frames()
-    }
-
-    /// Seconds of grafted frames, and of others, with their queries.
-    pub fn frame_seconds(&self) -> [f64; 2] {
-        self.strategy.seconds()
-    }
-
-    /// Pipelines.
-    pub fn pipeline_count(&self) -> usize {
-        self.tree.pipelines.len()
-    }
-
-    /// Different steps.
-    pub fn step_count(&self) -> usize {
-        self.tree.nodes().count()
-    }
-
-    /// Pipelines that were computed when the present frame began.
-    pub fn prefetched(&self) -> usize {
-        self.prefetched
-    }
-
-    /// Threads that compute, the caller's included.
-    pub fn workers(&self) -> usize {
-        self.executor.max_concurrency()
-    }
-
-    /// Counts of a pipeline.
-    pub fn pipeline_counts(&self, id: Id) -> Result<PipelineCounts> {
-        Ok(self.counts_of(self.pipeline(id)?))
-    }
-
-    /// Call back with each pipeline and what is known of it.
-    pub fn each_pipeline(&self, each: &mut dyn FnMut(&tree::Pipeline, PipelineCounts) -> fmt::Result) -> fmt::Result {
-        self.tree.pipelines.iter().try_for_each(|(_, pipeline)| each(pipeline, self.counts_of(pipeline)))
-    }
-
-    fn counts_of(&self, pipeline: &tree::Pipeline) -> PipelineCounts {
-        let slot = self.table.slots[pipeline.node as usize];
-        let oldest = self.frames.number().saturating_sub(self.options.frames.history as u64);
-        PipelineCounts {
-            is_prefetched: match pipeline.prefetch {
-                Prefetch::Always => self.options.prefetch != Choice::Never,
-                Prefetch::Never => false,
-                Prefetch::Profile => match self.options.prefetch {
-                    Choice::Measured => pipeline.is_hot,
-                    choice => choice == Choice::Always,
-                },
-            },
-            queries: pipeline.queries,
-            variations: self.table.variations(pipeline.node, oldest),
-            first_frame: if slot.span.last == 0 { 0 } else { slot.span.first },
-            mean_ns: slot.cost_ns,
-        }
-    }
-
     /// Call back with the image of a pipeline that is up to date. False: it has none.
     pub fn with_image(&self, id: Id, each: &mut dyn FnMut(View<'_>)) -> Result<bool> {
         let node = self.pipeline(id)?.node;
@@ -625,15 +397,20 @@ impl<C: Cognition> Perception<C> {
         Ok(image.is_some())
     }
 
-    /// Bytes that it holds.
-    pub fn memory_used(&self) -> usize {
-        let works = self.works.iter().map(|work| read(work).memory_used()).sum::<usize>();
-        self.tree.memory_used()
-            + self.frames.memory_used()
-            + self.table.memory_used()
-            + self.places.capacity() * size_of::<Place>()
-            + self.works.capacity() * size_of::<RwLock<Work>>()
-            + works
+    /// A pipeline.
+    pub fn pipeline(&self, id: Id) -> Result<&Pipeline> {
+        self.tree.pipelines.get(id)
+    }
+
+    /// Set whether a pipeline is computed when a frame begins.
+    pub fn set_prefetch(&mut self, id: Id, prefetch: Prefetch) -> Result<()> {
+        self.tree.pipelines.get_mut(id)?.prefetch = prefetch;
+        Ok(())
+    }
+
+    fn scene(&self) -> Scene<'_, C> {
+        let Self { tree, places, works, table, frames, .. } = self;
+        Scene { tree, places, works, table, frames }
     }
 }
 

@@ -93,7 +93,7 @@ impl<C: Cognition> Perception<C> {
         let (prefetched, pipelines, steps) = (self.prefetched(), self.pipeline_count(), self.step_count());
         writeln!(out, "prefetched {prefetched} of {pipelines} pipelines, {steps} steps; workers {}", self.workers())?;
         self.each_pipeline(&mut |pipeline, counts| {
-            if pipeline.agreement > 1 {
+            if counts.agreement > 1 {
                 let (state, name, variations) = (&pipeline.state, &pipeline.name, counts.variations);
                 let s = if variations == 1 { "" } else { "s" };
                 writeln!(out, "{state}::{name}: substate has {variations} variation{s}")?;

@@ -1,4 +1,7 @@
-//! Whether to graft: by the measured time of whole frames, queries included.
+//! Whether to graft: by the time of whole frames, queries included.
+//!
+//! The time of a frame is computed from its work: its bytes at their mean duration, and its runs. A run that takes much
+//! longer than the last ones of its node was interrupted, and counts only in part. So a busy machine changes few choices.
 //!
 //! A grafted frame shows what it would have cost without: the nodes whose results were taken over would have run, and the
 //! compare would have been a copy. If grafting saved clearly in one of the last frames, the next one grafts, too. Now and
@@ -35,7 +38,9 @@ const PATIENCE: u32 = 8;
 /// A frame in which grafting lost clearly counts as so many.
 const LOSS: u32 = 4;
 /// The weight of a new duration in a mean.
-const WEIGHT: f64 = 0.125;
+pub const WEIGHT: f64 = 0.125;
+/// A longer duration counts as so many times the mean.
+pub const LONGEST: f64 = 4.0;
 
 /// Decides for each frame.
 #[derive(Debug)]
@@ -60,19 +65,32 @@ pub struct Strategy {
     is_first: bool,
     /// Mean duration of taking a frame without a compare.
     copy: Option<f64>,
+    /// Mean duration of comparing or copying a byte.
+    per_byte: Option<f64>,
     frames: [u64; 2],
     seconds: [f64; 2],
 }
 
-/// The durations of a frame, in seconds.
+/// The work of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// Taking the frame: compare and copy.
+    /// Seconds of taking the frame: compare and copy.
     pub take: f64,
-    /// All of it, with its queries.
+    /// Seconds of all of it, with its queries.
     pub all: f64,
-    /// The mean durations of the nodes whose results were taken over.
-    pub saved: f64,
+    /// Bytes that were compared or copied.
+    pub bytes: u64,
+    /// The durations of the nodes that ran, in nanoseconds, without most of the interrupts.
+    pub ran_ns: u64,
+    /// The mean durations of the nodes whose results were taken over, in nanoseconds.
+    pub saved_ns: u64,
+}
+
+/// Add a duration to a mean. Longer ones than usual count as a few times the mean: most are interrupts.
+fn add_to(mean: &mut Option<f64>, new: f64) -> f64 {
+    let next = mean.map_or(new, |old| old + WEIGHT * (new.min(LONGEST * old) - old));
+    *mean = Some(next);
+    next
 }
 
 impl Strategy {
@@ -91,6 +109,7 @@ impl Strategy {
             credit: None,
             is_first: true,
             copy: None,
+            per_byte: None,
             frames: [0; 2],
             seconds: [0.0; 2],
         })
@@ -110,7 +129,7 @@ impl Strategy {
         self.grafts
     }
 
-    /// Note the durations of the frame that has ended.
+    /// Note the work of the frame that has ended.
     pub fn add(&mut self, spent: &Spent) {
         let way = if self.grafts { GRAFT } else { PLAIN };
         self.frames[way] += 1;
@@ -118,20 +137,27 @@ impl Strategy {
         if std::mem::take(&mut self.is_first) {
             return;
         }
-        let _ = self.balance.measure(way, spent.all.max(1e-9));
+        let [ran, saved] = [spent.ran_ns, spent.saved_ns].map(|nanoseconds| nanoseconds as f64 * 1e-9);
         if self.grafts {
-            let copy = self.copy.unwrap_or(spent.take / 2.0).min(spent.take);
-            let plain = (spent.all - spent.take + copy + spent.saved) * self.bias;
-            self.judge(spent.all, plain);
-            self.last = Some((spent.all, plain));
-            self.gap = (plain - spent.all).max(self.gap * (1.0 - WEIGHT));
-            *self.credit.get_or_insert(FIRST_CREDIT * spent.all) += SHARE * spent.all;
+            let take = match spent.bytes {
+                0 => spent.take,
+                bytes => add_to(&mut self.per_byte, spent.take / bytes as f64) * bytes as f64,
+            };
+            let all = take + ran;
+            let copy = self.copy.unwrap_or(take / 2.0).min(take);
+            let plain = (copy + ran + saved) * self.bias;
+            let _ = self.balance.measure(way, all.max(1e-9));
+            self.judge(all, plain);
+            self.last = Some((all, plain));
+            self.gap = (plain - all).max(self.gap * (1.0 - WEIGHT));
+            *self.credit.get_or_insert(FIRST_CREDIT * all) += SHARE * all;
         } else {
-            self.copy = Some(self.copy.map_or(spent.take, |old| old + WEIGHT * (spent.take - old)));
-            if let Some((all, plain)) = self.last.filter(|_| std::mem::take(&mut self.is_check)) {
-                self.bias *= spent.all / plain.max(1e-9);
-                self.judge(all, spent.all);
-                self.gap = spent.all - all;
+            let all = add_to(&mut self.copy, spent.take) + ran;
+            let _ = self.balance.measure(way, all.max(1e-9));
+            if let Some((grafted, plain)) = self.last.filter(|_| std::mem::take(&mut self.is_check)) {
+                self.bias *= all / plain.max(1e-9);
+                self.judge(grafted, all);
+                self.gap = all - grafted;
                 self.credit = Some(0.0);
             }
         }
@@ -149,7 +175,8 @@ impl Strategy {
     /// Forget all durations: the frames have another shape.
     pub fn restart(&mut self) {
         (self.unclear, self.is_first, self.is_check) = (0, true, false);
-        (self.last, self.gap, self.bias, self.credit, self.copy) = (None, 0.0, 1.0, None, None);
+        (self.last, self.gap, self.bias, self.credit) = (None, 0.0, 1.0, None);
+        (self.copy, self.per_byte) = (None, None);
         self.balance.restart();
     }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::frames::{FrameStore, RegionId};
+use super::strategy::{LONGEST, WEIGHT};
 use crate::base::Result;
 use crate::base::Value;
 
@@ -26,21 +27,48 @@ impl Span {
     }
 }
 
-/// A node in the slot table.
+/// A node in the slot table. A query and a graft read one cache line of it.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub struct Slot {
     /// Its newest result.
     pub span: Span,
-    /// Counts results that differ from the one before.
-    pub version: u32,
     /// The only region on which it depends, as `index + 1`. 0: no region, or several.
     region: u32,
     /// Whether a result can be taken over to the next frame.
     pub is_graftable: bool,
+    /// Mean duration of a run with its share of the runs of its inputs, in nanoseconds. A graft saves so much.
+    pub chain_ns: u32,
     /// Mean duration of a run in nanoseconds. 0: it did not run yet.
     pub cost_ns: f32,
-    /// The same with its share of the runs of its inputs. A graft saves so much.
-    pub chain_ns: f32,
+    /// Counts results that differ from the one before.
+    pub version: u32,
+}
+
+impl Slot {
+    /// Whether the result is that of the present frame, and was the same in the last `frames` frames.
+    #[inline]
+    pub fn is_known(&self, now: u64, frames: u32) -> bool {
+        let Span { first, last, is_failed, .. } = self.span;
+        last == now && now > 0 && !is_failed && now - first + 1 >= frames.into()
+    }
+
+    /// Take over the result if nothing changed since. This is all that a graft is. `None`: it depends on several regions,
+    /// or on none; see [`Table::graft`].
+    #[inline]
+    pub fn graft(&mut self, frames: &FrameStore) -> Option<bool> {
+        let region = RegionId::at(self.region.checked_sub(1)?);
+        Some(self.graft_since(frames.changed_at(region), frames))
+    }
+
+    #[inline]
+    fn graft_since(&mut self, changed_at: u64, frames: &FrameStore) -> bool {
+        let can = self.is_graftable && self.span.last > 0 && changed_at <= self.span.last;
+        if can {
+            self.span.last = frames.number();
+        }
+        can
+    }
 }
 
 /// The results of all nodes.
@@ -53,9 +81,6 @@ pub struct Table {
     /// Those that [`join`](Self::join) has hidden wait here until they are too old.
     older: Vec<VecDeque<Span>>,
 }
-
-/// The weight of a new duration in the mean.
-const COST_WEIGHT: f32 = 0.125;
 
 impl Table {
     /// Make room for more nodes, each with `history` older results.
@@ -127,15 +152,11 @@ impl Table {
         self.regions[node as usize].iter().map(|&region| frames.known_since(region)).max().unwrap_or(0)
     }
 
-    /// Take over the newest result if nothing changed since. This is all that a graft is.
+    /// Take over the newest result if nothing changed since.
     #[inline]
     pub fn graft(&mut self, node: u32, frames: &FrameStore) -> bool {
-        let slot = &self.slots[node as usize];
-        let can = slot.is_graftable && slot.span.last > 0 && self.changed_at(node, frames) <= slot.span.last;
-        if can {
-            self.slots[node as usize].span.last = frames.number();
-        }
-        can
+        let changed_at = self.changed_at(node, frames);
+        self.slots[node as usize].graft_since(changed_at, frames)
     }
 
     /// Store a result of the present frame, which holds since its first frame. `is_equal`: the value before means the
@@ -180,12 +201,14 @@ impl Table {
         *version = version.wrapping_add(1);
     }
 
-    /// Note the duration of a run, and the node's share of those of its inputs.
-    pub fn add_cost(&mut self, node: u32, nanoseconds: u64, inputs: f32) {
+    /// Note the duration of a run, and the node's share of those of its inputs. Returns the duration as it counts.
+    pub fn add_cost(&mut self, node: u32, nanoseconds: u64, inputs: f32) -> f32 {
         let slot = &mut self.slots[node as usize];
-        let new = nanoseconds.max(1) as f32;
-        slot.cost_ns = if slot.cost_ns == 0.0 { new } else { slot.cost_ns + COST_WEIGHT * (new - slot.cost_ns) };
-        slot.chain_ns = slot.cost_ns + inputs;
+        let (old, new) = (slot.cost_ns, nanoseconds.max(1) as f32);
+        let new = if old == 0.0 { new } else { new.min(LONGEST as f32 * old) };
+        slot.cost_ns = if old == 0.0 { new } else { old + WEIGHT as f32 * (new - old) };
+        slot.chain_ns = (slot.cost_ns + inputs) as u32;
+        new
     }
 
     /// The result of a node in a frame, if it is known.

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::cognition::{Action, Cognition, MAX_INPUTS, Traits};
 use super::image::Rect;
-use crate::base::Value;
-use crate::base::{Id, Result, Slots, error, try_push, try_string, try_to_vec};
+use super::pipelines::{Pipeline, Pipelines, Prefetch};
+use crate::base::{Id, Result, Value, error, try_push, try_string, try_to_vec};
 
 /// Most steps of a pipeline.
 pub const MAX_STEPS: usize = 64;
@@ -90,41 +90,6 @@ impl Node {
     }
 }
 
-/// Which pipelines are computed when a frame begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prefetch {
-    /// Those that are asked for in most frames.
-    #[default]
-    Profile,
-    /// This one always.
-    Always,
-    /// This one never.
-    Never,
-}
-
-/// A pipeline.
-#[derive(Debug)]
-pub struct Pipeline {
-    /// Its name.
-    pub name: String,
-    /// The name of the state that it is part of.
-    pub state: String,
-    /// Its last step.
-    pub node: u32,
-    /// Whether it is computed when a frame begins.
-    pub prefetch: Prefetch,
-    /// Frames in which it was asked for: bit k for the frame k before this one.
-    pub asked: u64,
-    /// Whether its profile says to compute it when a frame begins.
-    pub is_hot: bool,
-    /// It is an input of another pipeline, or was: it is not prefetched by itself unless it is asked for.
-    pub is_nested: bool,
-    /// Queries.
-    pub queries: u64,
-    /// The frames that had to agree in the last query.
-    pub agreement: u32,
-}
-
 /// A step of a new pipeline.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
@@ -162,7 +127,7 @@ pub struct Tree<C> {
     /// Nodes by their key.
     by_key: Vec<u32>,
     /// All pipelines.
-    pub pipelines: Slots<Pipeline>,
+    pub pipelines: Pipelines,
 }
 
 impl<C> Default for Tree<C> {
@@ -172,7 +137,7 @@ impl<C> Default for Tree<C> {
             nodes: Vec::new(),
             free: Vec::new(),
             by_key: Vec::new(),
-            pipelines: Slots::default(),
+            pipelines: Pipelines::default(),
         }
     }
 }
@@ -248,9 +213,7 @@ impl<C: Cognition> Tree<C> {
         let mut first = Vec::new();
         first.try_reserve_exact(inputs.len().max(1))?;
         for &input in inputs {
-            let at = self.pipelines.position(input).ok_or_else(|| no_pipeline(input))?;
-            let node = self.pipelines.at(at).expect("it is there").node;
-            first.push(Source::Node(node));
+            first.push(Source::Node(self.pipelines.get(input)?.node));
         }
         if inputs.is_empty() {
             first.push(Source::Frame);
@@ -275,12 +238,9 @@ impl<C: Cognition> Tree<C> {
         }
         let node = last.expect("there is a step");
         for &input in inputs {
-            let at = self.pipelines.position(input).expect("it was found above");
-            self.pipelines.at_mut(at).expect("it is there").is_nested = true;
+            self.pipelines.get_mut(input).expect("it was found above").is_nested = true;
         }
-        let (is_hot, is_nested, asked, queries, agreement) = (false, false, 0, 0, 0);
-        let pipeline = Pipeline { name, state, node, prefetch, asked, is_hot, is_nested, queries, agreement };
-        Ok(self.pipelines.insert(pipeline))
+        Ok(self.pipelines.insert(Pipeline { name, state, node, prefetch, is_nested: false }))
     }
 
     /// Make room for nodes, so that no list of them has to grow.
@@ -347,7 +307,7 @@ impl<C: Cognition> Tree<C> {
 
     /// Remove a pipeline. `removed` is called for each node that nothing uses any more, and its cognition.
     pub fn remove_pipeline(&mut self, id: Id, removed: &mut dyn FnMut(u32, u32)) -> Result<()> {
-        let pipeline = self.pipelines.remove(id).ok_or_else(|| no_pipeline(id))?;
+        let pipeline = self.pipelines.remove(id)?;
         self.release(pipeline.node, removed);
         Ok(())
     }
@@ -384,7 +344,6 @@ impl<C: Cognition> Tree<C> {
 
     /// Bytes that the tree holds.
     pub fn memory_used(&self) -> usize {
-        let texts = |name: &String, state: &String| name.capacity() + state.capacity();
         let of_node = |node: &Node| node.parameters.capacity() + node.inputs.capacity() * size_of::<Input>();
         self.cognitions.capacity() * size_of::<Entry<C>>()
             + self.cognitions.iter().map(|entry| entry.name.capacity()).sum::<usize>()
@@ -392,15 +351,5 @@ impl<C: Cognition> Tree<C> {
             + self.nodes().map(|(_, node)| of_node(node)).sum::<usize>()
             + (self.by_key.capacity() + self.free.capacity()) * size_of::<u32>()
             + self.pipelines.memory_used()
-            + self.pipelines.iter().map(|(_, pipeline)| texts(&pipeline.name, &pipeline.state)).sum::<usize>()
     }
-}
-
-/// The error for a pipeline that does not exist.
-#[cold]
-pub fn no_pipeline(id: Id) -> crate::base::Error {
-    error!(
-        NotFound,
-        "there is no pipeline {}.{}: it was removed, or belongs to another perception", id.index1, id.generation
-    )
 }

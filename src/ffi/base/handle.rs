@@ -315,6 +315,30 @@ pub unsafe fn exclusive_or<O: Opaque, R>(
     }
 }
 
+/// [`exclusive`], after an attempt to answer by `quick` as a const call: without the atomic exchange, which takes as long as
+/// the rest of the guard. `None` of `quick`: `body` answers. `quick` does not run while the handle is in use or poisoned.
+///
+/// # Safety
+/// As [`exclusive`].
+#[inline]
+pub unsafe fn exclusive_after<O: Opaque, R>(
+    pointer: *mut O,
+    what: &'static str,
+    quick: impl FnOnce(&O::Value) -> Option<R>,
+    body: impl FnOnce(&Held<'_, O::Value>) -> Result<R>,
+) -> std::result::Result<R, hob_result> {
+    // SAFETY: by this function's contract, here and below.
+    let is_free = unsafe { Kind::of::<O>().find(pointer.cast(), what) }
+        .is_ok_and(|gate| gate.owner.load(Ordering::Acquire) == 0 && !gate.poisoned.load(Ordering::Relaxed));
+    if is_free {
+        let quick = |value: &O::Value| Ok(quick(value));
+        if let Ok(Some(answer)) = unsafe { shared::<true, _, _, _>(pointer, what, quick) } {
+            return Ok(answer);
+        }
+    }
+    unsafe { exclusive::<false, _, _, _>(pointer, what, body) }
+}
+
 impl Gate {
     /// Begins an exclusive call. Returns the code of a refusal.
     #[inline(always)]

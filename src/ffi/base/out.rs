@@ -194,13 +194,17 @@ impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
         if capacity < count {
             return Err(too_small(what, capacity, count));
         }
-        let size = stride.min(size_of::<T>());
         write(&mut |index, element: T| {
             if index < count {
-                // SAFETY: by the contract of `new`; `index` is below `capacity`, and `size` is at most a stride.
+                // SAFETY: by the contract of `new`; `index` is below `capacity`, and a stride or less is written.
                 unsafe {
                     let place = start.cast::<u8>().add(index * stride);
-                    ptr::copy_nonoverlapping((&raw const element).cast::<u8>(), place, size);
+                    // A copy of a known size is a few moves, and any other one a call.
+                    if stride >= size_of::<T>() {
+                        place.cast::<T>().write_unaligned(element);
+                    } else {
+                        ptr::copy_nonoverlapping((&raw const element).cast::<u8>(), place, stride);
+                    }
                 }
             }
         })

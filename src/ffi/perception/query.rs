@@ -31,7 +31,7 @@ use crate::perception::Answer;
 /// for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
-#[entry(exclusive, hot, coded, experimental)]
+#[entry(exclusive, coded, quick = known(perception.perception.peek(pipeline.into(), frames), out_value), experimental)]
 pub extern "C" fn hob_perception_query(
     perception: *mut hob_perception,
     pipeline: hob_perception_pipeline_id,
@@ -43,6 +43,13 @@ pub extern "C" fn hob_perception_query(
         cell.perception.query(pipeline.into(), frames)
     })?;
     Ok(written(answer, out_value))
+}
+
+/// Writes a value that is known.
+fn known(value: Option<(Value, u64)>, out_value: Out<hob_value>) -> Option<hob_result> {
+    let (value, _) = value?;
+    out_value.write(value.into());
+    Some(hob_result::Ok)
 }
 
 /// Gets the value of a pipeline for a past frame: `age` frames before the present one.
@@ -122,16 +129,16 @@ pub extern "C" fn hob_perception_query_many(
     })
 }
 
+#[inline]
 fn ask(answer: Result<Answer>) -> hob_perception_answer {
-    let none =
-        |result| hob_perception_answer { value: hob_value { words: [0; 2] }, first_frame: 0, result, reserved: 0 };
-    match answer.map(tell) {
+    let result = match answer.map(tell) {
         Ok(Ok((value, first_frame))) => {
-            hob_perception_answer { value: value.into(), first_frame, ..none(hob_result::Ok) }
+            return hob_perception_answer { value: value.into(), first_frame, result: hob_result::Ok, reserved: 0 };
         }
-        Ok(Err(code)) => none(code),
-        Err(why) => none(crate::ffi::base::guard::report(&why)),
-    }
+        Ok(Err(code)) => code,
+        Err(why) => crate::ffi::base::guard::report(&why),
+    };
+    hob_perception_answer { value: hob_value { words: [0; 2] }, first_frame: 0, result, reserved: 0 }
 }
 
 /// Writes the value of an answer, if it has one.
@@ -146,9 +153,18 @@ fn written(answer: Answer, out_value: Out<hob_value>) -> hob_result {
 }
 
 /// The value of an answer, or the result code, with its sentence.
+#[inline]
 fn tell(answer: Answer) -> std::result::Result<(Value, u64), hob_result> {
+    match answer {
+        Answer::Value(value, first) => Ok((value, first)),
+        other => Err(tell_why(other)),
+    }
+}
+
+#[cold]
+fn tell_why(answer: Answer) -> hob_result {
     let (code, sentence) = match answer {
-        Answer::Value(value, first) => return Ok((value, first)),
+        Answer::Value(..) => return hob_result::Ok,
         Answer::Differs => (hob_result::NoConsensus, "the last frames do not agree: ask again in the next frame"),
         Answer::Unknown => {
             (hob_result::NoConsensus, "not enough frames are known: begin a frame, or ask again in the next one")
@@ -158,7 +174,7 @@ fn tell(answer: Answer) -> std::result::Result<(Value, u64), hob_result> {
         }
     };
     set_last_error(sentence);
-    Err(code)
+    code
 }
 
 /// Gets the image of a pipeline for the present frame, as a view.

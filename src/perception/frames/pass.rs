@@ -138,6 +138,11 @@ pub(super) fn run(input: &Input<'_>, output: Output<'_>, executor: &Executor) ->
     let blocks = if threads == 1 { 1 } else { (threads * BLOCKS_PER_THREAD).min(MAX_BLOCKS) };
     let lines = input.grid.rows.div_ceil(blocks).max(1);
     let rows = (lines * TILE_HEIGHT) as u32;
+    if blocks == 1 {
+        let mut strip = Strip { first: 0, frame: input.frame, output, work: Work::default() };
+        strip.run(input);
+        return (strip.work, false);
+    }
     let Output { mut last, mut target, dirty, skip, changed_at, line_changed_at, masks, masks_at } = output;
     let mut skip = skip.chunks_mut(lines * input.grid.words);
     let mut changed_at = changed_at.chunks_mut(lines * input.grid.columns);
@@ -183,18 +188,62 @@ pub(super) fn run(input: &Input<'_>, output: Output<'_>, executor: &Executor) ->
 
 impl Strip<'_> {
     fn run(&mut self, input: &Input<'_>) {
-        for line in 0..self.output.line_changed_at.len() {
+        let count = self.output.line_changed_at.len();
+        let (mut line, mut end) = (0, 0);
+        while line < count {
+            if end <= line {
+                end = line + self.complete_lines(input, line);
+            }
+            let same = self.same_lines(line, end);
+            line += same;
+            if line == count {
+                return;
+            }
             let mut done = Flags::default();
             if input.is_second {
                 done[..input.grid.words].copy_from_slice(&self.output.dirty[input.grid.row(line)]);
             }
-            self.compare(input, line);
+            self.compare(input, line, line >= end);
             self.keep(input, line, &done);
+            line += 1;
         }
     }
 
-    /// Compare a row of tiles.
-    fn compare(&mut self, input: &Input<'_>, line: usize) {
+    /// The number of rows of tiles from `line` on that are watched and compared from end to end, and of which the target
+    /// lacks nothing. Without a difference nothing is to be done for them.
+    fn complete_lines(&self, input: &Input<'_>, line: usize) -> usize {
+        let Input { grid, plan, held, .. } = *input;
+        let Output { last, skip, line_changed_at, .. } = &self.output;
+        let Shape { format, height, .. } = self.frame.shape();
+        let has_gaps = last.view().is_none_or(|last| last.rows_without_gaps(0, 1).is_none());
+        if held == 0 || format.has_chroma() || has_gaps || self.frame.rows_without_gaps(0, 1).is_none() {
+            return 0;
+        }
+        let full = line * TILE_HEIGHT + plan.full_rows((self.first + line) * TILE_HEIGHT);
+        let is_complete = |line: usize| {
+            let is_full = ((line + 1) * TILE_HEIGHT).min(height as usize) <= full;
+            is_full && line_changed_at[line] <= held && skip[grid.row(line)].iter().all(|&word| word == 0)
+        };
+        (line..line_changed_at.len()).take_while(|&line| is_complete(line)).count()
+    }
+
+    /// The number of rows of tiles from `line` on without a difference, up to `end`. All of them are
+    /// [complete](Self::complete_lines).
+    fn same_lines(&mut self, line: usize, end: usize) -> usize {
+        let (height, top) = (self.frame.shape().height as usize, line * TILE_HEIGHT);
+        let rows = (end * TILE_HEIGHT).min(height).saturating_sub(top) as u32;
+        let one = self.frame.rows_without_gaps(top as u32, rows);
+        let other = self.output.last.view().and_then(|last| last.rows_without_gaps(top as u32, rows));
+        let (Some(one), Some(other)) = (one, other) else { return 0 };
+        let found = first_difference(one, other, Significant::of(self.frame.shape().format));
+        let size = TILE_HEIGHT * self.frame.shape().row_size();
+        let same = found.map_or(end - line, |byte| byte / size);
+        self.work.compared_bytes += one.len().min(same * size) as u64;
+        same
+    }
+
+    /// Compare a row of tiles. `may_be_same`: it is not known that a pixel differs.
+    fn compare(&mut self, input: &Input<'_>, line: usize, may_be_same: bool) {
         let Input { grid, plan, .. } = input;
         let Output { last, dirty, skip, masks, masks_at, .. } = &mut self.output;
         let Some(last) = last.view() else { return };
@@ -203,7 +252,7 @@ impl Strip<'_> {
             return;
         }
         let has_skips = skip[words.clone()].iter().any(|&word| word != 0);
-        if !has_skips && is_same_line(plan, &self.frame, &last, self.first * TILE_HEIGHT, line, &mut self.work) {
+        if may_be_same && !has_skips && is_same_line(plan, &self.frame, &last, self.first * TILE_HEIGHT, line, &mut self.work) {
             return;
         }
         let (dirty, skip) = (&mut dirty[words.clone()], &mut skip[words]);
@@ -291,7 +340,7 @@ impl Strip<'_> {
 /// Whether the watched pixels of a row of tiles are equal in two frames: rows that are watched from end to end are compared
 /// at once. `false`: they may be. Then nothing is known.
 fn is_same_line(plan: &Plan, frame: &View<'_>, last: &View<'_>, top: usize, line: usize, work: &mut Work) -> bool {
-    let Shape { format, width, height } = frame.shape();
+    let Shape { format, height, .. } = frame.shape();
     if format.has_chroma() {
         return false;
     }
@@ -299,7 +348,7 @@ fn is_same_line(plan: &Plan, frame: &View<'_>, last: &View<'_>, top: usize, line
     let end = ((line + 1) * TILE_HEIGHT).min(height as usize);
     let (mut y, mut compared) = (line * TILE_HEIGHT, 0);
     while y < end {
-        let full = (y..end).take_while(|&y| plan.is_full(top + y, width)).count();
+        let full = plan.full_rows(top + y).min(end - y);
         let count = full.max(1);
         let rows = (frame.rows_without_gaps(y as u32, count as u32), last.rows_without_gaps(y as u32, count as u32));
         let is_same = match rows {

@@ -19,6 +19,8 @@ const FULL_ROW_SHARE: u32 = 16;
 pub(super) struct Plan {
     /// By row: where its spans are. Rows that no region's edge separates share theirs.
     rows: Vec<(u32, u32)>,
+    /// By row: the number of rows from it on that are watched from the first column to the last.
+    full: Vec<u32>,
     spans: Vec<Span>,
     /// Tiles that have a watched pixel.
     pub(super) watched: Vec<u64>,
@@ -34,6 +36,7 @@ impl Plan {
         let grid = Grid::new(shape);
         let mut plan = Self {
             rows: try_filled((0, 0), shape.height as usize)?,
+            full: try_filled(0, shape.height as usize)?,
             watched: try_filled(0, grid.words * grid.rows)?,
             gaps: try_filled(0, grid.words * grid.rows)?,
             ..Self::default()
@@ -60,6 +63,12 @@ impl Plan {
             }
             let spans = &plan.spans[current.0 as usize..current.1 as usize];
             each_gap(spans, &of_regions, |gap| touch(&mut plan.gaps[words.clone()], gap));
+        }
+        let mut below = 0;
+        for y in (0..shape.height as usize).rev() {
+            let is_full = matches!(*plan.spans(y), [Span { left: 0, right }] if right == shape.width);
+            below = if is_full { below + 1 } else { 0 };
+            plan.full[y] = below;
         }
         Ok(plan)
     }
@@ -88,10 +97,10 @@ impl Plan {
         &self.spans[start as usize..end as usize]
     }
 
-    /// Whether a row is watched from the first column to the last.
+    /// The number of rows from `y` on that are watched from the first column to the last, one below the other.
     #[inline]
-    pub(super) fn is_full(&self, y: usize, width: u32) -> bool {
-        matches!(*self.spans(y), [Span { left: 0, right }] if right == width)
+    pub(super) fn full_rows(&self, y: usize) -> usize {
+        self.full.get(y).map_or(0, |&count| count as usize)
     }
 
     /// Whether all pixels of a rectangle inside the shape are watched.
@@ -103,6 +112,7 @@ impl Plan {
 
     pub(super) fn memory_used(&self) -> usize {
         self.rows.capacity() * size_of::<(u32, u32)>()
+            + self.full.capacity() * size_of::<u32>()
             + self.spans.capacity() * size_of::<Span>()
             + (self.watched.capacity() + self.gaps.capacity()) * size_of::<u64>()
     }

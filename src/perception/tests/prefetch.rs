@@ -88,7 +88,8 @@ fn nested_pipelines_are_not_prefetched_by_themselves() {
         change(&mut perception, &mut canvas, 0..1, &inline);
         value(&mut perception, outer);
     }
-    assert!(perception.pipeline(outer).unwrap().is_hot && !perception.pipeline(nested).unwrap().is_hot);
+    let is_prefetched = |id| perception.pipeline_counts(id).unwrap().is_prefetched;
+    assert!(is_prefetched(outer) && !is_prefetched(nested));
     assert_eq!(change(&mut perception, &mut canvas, 0..1, &inline), 2);
 }
 
