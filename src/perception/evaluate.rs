@@ -1,8 +1,8 @@
 //! Brings nodes up to date for the present frame.
 
 use super::cognition::Cognition;
-use super::table::Span;
 use super::pipelines::Prefetch;
+use super::table::Span;
 use super::tree::{Input, Source};
 use super::work::{Outcome, Run, read, write};
 use super::{Choice, Perception};

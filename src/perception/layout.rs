@@ -93,9 +93,7 @@ impl<C: Cognition> Perception<C> {
             return Ok(());
         }
         let Self { tree, unplaced, .. } = self;
-        sort_numbers(unplaced, &mut |one, other| {
-            (tree.node(one).depth, one).cmp(&(tree.node(other).depth, other))
-        });
+        sort_numbers(unplaced, &mut |one, other| (tree.node(one).depth, one).cmp(&(tree.node(other).depth, other)));
         let mut done = 0;
         let mut outcome = Ok(());
         while done < self.unplaced.len() && outcome.is_ok() {

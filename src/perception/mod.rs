@@ -77,8 +77,8 @@ pub use statistics::{Counters, PipelineCounts};
 pub use strategy::Choice;
 use strategy::{Spent, Strategy};
 use table::Table;
-use tree::{Source, Tree};
 pub use tree::{MAX_PARAMETERS, MAX_STEPS, PipelineOptions, Step};
+use tree::{Source, Tree};
 use work::{Scene, Work, read};
 
 /// The settings of a perception.
@@ -299,14 +299,14 @@ impl<C: Cognition> Perception<C> {
     }
 
     /// The result of a pipeline for the present frame, if it was the same in the last `frames` frames.
-    #[inline]
+    #[inline(always)]
     pub fn query(&mut self, id: Id, frames: u32) -> Result<Answer> {
         let demand = self.tree.pipelines.demand(id);
         let found = demand.and_then(|demand| Some((demand, self.table.slots.get_mut(demand.node() as usize)?)));
         let Some((demand, slot)) = found else { return Err(no_pipeline(id)) };
         demand.note(frames);
         let (node, now) = (demand.node(), self.frames.number());
-        if slot.span.last != now && slot.graft(&self.frames) == Some(true) {
+        if slot.span.last != now && slot.graft(&self.frames) {
             self.counters.grafts += 1;
             self.spent.saved_ns += u64::from(slot.chain_ns);
         }

@@ -35,6 +35,8 @@ pub struct Slot {
     pub span: Span,
     /// The only region on which it depends, as `index + 1`. 0: no region, or several.
     region: u32,
+    /// The same if a result can be taken over to the next frame, else 0.
+    grafted_by: u32,
     /// Whether a result can be taken over to the next frame.
     pub is_graftable: bool,
     /// Mean duration of a run with its share of the runs of its inputs, in nanoseconds. A graft saves so much.
@@ -53,17 +55,13 @@ impl Slot {
         last == now && now > 0 && !is_failed && now - first + 1 >= frames.into()
     }
 
-    /// Take over the result if nothing changed since. This is all that a graft is. `None`: it depends on several regions,
-    /// or on none; see [`Table::graft`].
+    /// Take over the result if nothing changed since. This is all that a graft is. `false` also if it depends on several
+    /// regions: see [`Table::graft`].
     #[inline]
-    pub fn graft(&mut self, frames: &FrameStore) -> Option<bool> {
-        let region = RegionId::at(self.region.checked_sub(1)?);
-        Some(self.graft_since(frames.changed_at(region), frames))
-    }
-
-    #[inline]
-    fn graft_since(&mut self, changed_at: u64, frames: &FrameStore) -> bool {
-        let can = self.is_graftable && self.span.last > 0 && changed_at <= self.span.last;
+    pub fn graft(&mut self, frames: &FrameStore) -> bool {
+        let Some(region) = self.grafted_by.checked_sub(1) else { return false };
+        // Every region changed in its first frame, so it changed later than a slot without a result.
+        let can = frames.changed_at(RegionId::at(region)) <= self.span.last;
         if can {
             self.span.last = frames.number();
         }
@@ -111,7 +109,8 @@ impl Table {
             several = crate::base::try_to_vec(regions)?;
         }
         self.regions[at] = several;
-        self.slots[at] = Slot { region: one, is_graftable, ..Slot::default() };
+        let grafted_by = if is_graftable { one } else { 0 };
+        self.slots[at] = Slot { region: one, grafted_by, is_graftable, ..Slot::default() };
         Ok(())
     }
 
@@ -155,8 +154,15 @@ impl Table {
     /// Take over the newest result if nothing changed since.
     #[inline]
     pub fn graft(&mut self, node: u32, frames: &FrameStore) -> bool {
-        let changed_at = self.changed_at(node, frames);
-        self.slots[node as usize].graft_since(changed_at, frames)
+        let slot = self.slots[node as usize];
+        if slot.region != 0 {
+            return self.slots[node as usize].graft(frames);
+        }
+        let can = slot.is_graftable && slot.span.last > 0 && self.changed_at(node, frames) <= slot.span.last;
+        if can {
+            self.slots[node as usize].span.last = frames.number();
+        }
+        can
     }
 
     /// Store a result of the present frame, which holds since its first frame. `is_equal`: the value before means the
@@ -236,7 +242,7 @@ impl Table {
     /// Never take over results of a node again. A result of this frame is computed again.
     pub fn distrust(&mut self, node: u32, now: u64) {
         let slot = &mut self.slots[node as usize];
-        slot.is_graftable = false;
+        (slot.is_graftable, slot.grafted_by) = (false, 0);
         slot.span.last = slot.span.last.min(now - 1);
     }
 

@@ -1,12 +1,9 @@
 //! Instructions per node of an evaluation through the C API, counted by callgrind, compared with a hand-written loop.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+mod cost;
 
-use hobgoblin_tests::cpp::{compiler, is_installed, output, root, run};
-use hobgoblin_tests::packaged::{SONAME, shared_library};
+use std::path::Path;
 
 const NODES: f64 = 16_384.0;
 const FRAMES: u64 = 4;
@@ -27,12 +24,7 @@ const BUILD_LIMITS: [(&str, f64, f64); 2] = [("chain", 32_769.0, 1022.0), ("leve
 
 /// Instructions of a run with this number of frames.
 fn instructions(program: &Path, shape: &str, evaluator: &str, frames: u64) -> u64 {
-    let mut valgrind = Command::new("valgrind");
-    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
-    let text = run(valgrind.args([shape, evaluator, &frames.to_string()])).stderr;
-    let text = String::from_utf8_lossy(&text);
-    let count = text.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim());
-    count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("callgrind prints a count: {text}"))
+    cost::instructions(program, &[shape, evaluator, &frames.to_string()])
 }
 
 /// Instructions per node of a frame in which all nodes run. Two frames are not counted: the first one makes the plan, and
@@ -44,19 +36,7 @@ fn per_node(program: &Path, shape: &str, evaluator: &str) -> f64 {
 
 #[test]
 fn run_of_a_node_through_c_takes_few_instructions() {
-    if !is_installed("valgrind", "valgrind") {
-        return;
-    }
-    let Some(tool) = compiler() else { return };
-    // Linkers take the commas of its path for separators.
-    let folder = output().join("graph_cost");
-    fs::create_dir_all(&folder).expect("the target directory can be written");
-    let (program, library) = (folder.join("graph"), folder.join(SONAME));
-    fs::copy(shared_library(), &library).expect("the target directory can be written");
-    let mut compile = tool.to_command();
-    compile.current_dir(root()).args(["-O2", "cpp_tests/cost/graph.cpp"]).arg(&library);
-    compile.arg(format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display()));
-    run(compile.arg("-o").arg(&program));
+    let Some(program) = cost::program("graph") else { return };
     let floors = ["chain", "levels"].map(|shape| (shape, per_node(&program, shape, "loop")));
     let mut too_many = Vec::new();
     for (shape, evaluator, name, most) in LIMITS {

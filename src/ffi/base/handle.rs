@@ -315,8 +315,9 @@ pub unsafe fn exclusive_or<O: Opaque, R>(
     }
 }
 
-/// [`exclusive`], after an attempt to answer by `quick` as a const call: without the atomic exchange, which takes as long as
-/// the rest of the guard. `None` of `quick`: `body` answers. `quick` does not run while the handle is in use or poisoned.
+/// [`exclusive`], after an attempt to answer by `quick` as a const call: that does without an atomic exchange, which takes as
+/// long as the rest of the guard. If `quick` gives `None` or panics, `body` answers. `quick` does not run while the handle is
+/// in use or poisoned.
 ///
 /// # Safety
 /// As [`exclusive`].
@@ -327,15 +328,22 @@ pub unsafe fn exclusive_after<O: Opaque, R>(
     quick: impl FnOnce(&O::Value) -> Option<R>,
     body: impl FnOnce(&Held<'_, O::Value>) -> Result<R>,
 ) -> std::result::Result<R, hob_result> {
-    // SAFETY: by this function's contract, here and below.
-    let is_free = unsafe { Kind::of::<O>().find(pointer.cast(), what) }
-        .is_ok_and(|gate| gate.owner.load(Ordering::Acquire) == 0 && !gate.poisoned.load(Ordering::Relaxed));
-    if is_free {
-        let quick = |value: &O::Value| Ok(quick(value));
-        if let Ok(Some(answer)) = unsafe { shared::<true, _, _, _>(pointer, what, quick) } {
+    // SAFETY: by this function's contract.
+    let gate = unsafe { Kind::of::<O>().find(pointer.cast(), what) };
+    let is_free = |gate: &&Gate| gate.owner.load(Ordering::Acquire) == 0 && !gate.poisoned.load(Ordering::Relaxed);
+    if let Some(gate) = gate.ok().filter(is_free) {
+        let mut answer = None;
+        let code = guard::catch_on(Thread::current(), || {
+            // SAFETY: the gate is that of an `O`. As in `shared`: no exclusive call of this thread is running, and one of
+            // another thread would break the header's contract.
+            answer = quick(unsafe { &*block::<O>(gate).value.get() });
+            Ok(())
+        });
+        if let (hob_result::Ok, Some(answer)) = (code, answer) {
             return Ok(answer);
         }
     }
+    // SAFETY: by this function's contract.
     unsafe { exclusive::<false, _, _, _>(pointer, what, body) }
 }
 

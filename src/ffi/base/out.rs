@@ -1,6 +1,7 @@
 //! Answers in the caller's memory. Nothing is written before the call has succeeded.
 
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::argument::{null, wrong_stride};
@@ -194,21 +195,34 @@ impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
         if capacity < count {
             return Err(too_small(what, capacity, count));
         }
+        // Where the compiler puts an element whose address is needed. Other elements stay in registers.
+        let mut spare = MaybeUninit::<T>::uninit();
         write(&mut |index, element: T| {
             if index < count {
                 // SAFETY: by the contract of `new`; `index` is below `capacity`, and a stride or less is written.
                 unsafe {
                     let place = start.cast::<u8>().add(index * stride);
-                    // A copy of a known size is a few moves, and any other one a call.
                     if stride >= size_of::<T>() {
                         place.cast::<T>().write_unaligned(element);
                     } else {
-                        ptr::copy_nonoverlapping((&raw const element).cast::<u8>(), place, stride);
+                        put_part(spare.write(element), place, stride);
                     }
                 }
             }
         })
     }
+}
+
+/// Writes the part of an element that an older header knows. Apart, because the compiler would join it with the copy of a
+/// whole one, and a copy of any size is a call.
+///
+/// # Safety
+/// `T` has `size` bytes or more, and `to` room for them.
+#[cold]
+#[inline(never)]
+unsafe fn put_part<T>(from: &T, to: *mut u8, size: usize) {
+    // SAFETY: by this function's contract.
+    unsafe { ptr::copy_nonoverlapping(ptr::from_ref(from).cast(), to, size) };
 }
 
 #[cold]

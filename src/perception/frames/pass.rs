@@ -252,7 +252,10 @@ impl Strip<'_> {
             return;
         }
         let has_skips = skip[words.clone()].iter().any(|&word| word != 0);
-        if may_be_same && !has_skips && is_same_line(plan, &self.frame, &last, self.first * TILE_HEIGHT, line, &mut self.work) {
+        if may_be_same
+            && !has_skips
+            && is_same_line(plan, &self.frame, &last, self.first * TILE_HEIGHT, line, &mut self.work)
+        {
             return;
         }
         let (dirty, skip) = (&mut dirty[words.clone()], &mut skip[words]);
