@@ -137,6 +137,7 @@ impl<C: Cognition> Perception<C> {
         });
         let inputs = inputs.sum();
         self.spent.ran_ns += self.table.add_cost(at, nanoseconds, inputs) as u64;
+        self.spent.mean_ns += self.table.slots[at as usize].cost_ns as u64;
     }
 
     /// Store the outcome of a run as the result of the present frame.

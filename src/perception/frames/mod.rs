@@ -301,11 +301,11 @@ impl FrameStore {
             _ => Written::Target,
         };
         ring.finish(*number, written);
-        let dirty = bits::count(&tiles.dirty);
-        self.is_moving = dirty * MOVING_SHARE > bits::count(&plan.watched);
+        let dirty = if tiles.is_dirty() { bits::count(&tiles.dirty) } else { 0 };
+        self.is_moving = dirty * MOVING_SHARE > plan.watched_tiles;
         self.needs_masks = self.is_moving && tiles.asked as u64 * 2 > dirty;
         self.has_last = true;
-        self.count(&outcome, compared, changed);
+        self.count(&outcome, compared, dirty, changed);
         Ok(())
     }
 
@@ -326,14 +326,14 @@ impl FrameStore {
         }
     }
 
-    fn count(&mut self, outcome: &Outcome, order: Option<Order>, changed: u64) {
+    fn count(&mut self, outcome: &Outcome, order: Option<Order>, dirty: u64, changed: u64) {
         let counters = &mut self.counters;
         let work = &outcome.work;
         counters.frames += 1;
         counters.compared_bytes += work.compared_bytes;
         counters.copied_bytes += work.copied_bytes;
         counters.compared_tiles += outcome.compared_tiles;
-        counters.dirty_tiles += bits::count(&self.tiles.dirty);
+        counters.dirty_tiles += dirty;
         counters.lies += outcome.lies;
         counters.is_distrusted |= outcome.lies > 0;
         counters.parallel_frames += u64::from(outcome.is_parallel);

@@ -24,6 +24,8 @@ pub(super) struct Plan {
     spans: Vec<Span>,
     /// Tiles that have a watched pixel.
     pub(super) watched: Vec<u64>,
+    /// Their number.
+    pub(super) watched_tiles: u64,
     /// Tiles that have a watched pixel of no region.
     pub(super) gaps: Vec<u64>,
     /// Pixels in all spans.
@@ -64,6 +66,7 @@ impl Plan {
             let spans = &plan.spans[current.0 as usize..current.1 as usize];
             each_gap(spans, &of_regions, |gap| touch(&mut plan.gaps[words.clone()], gap));
         }
+        plan.watched_tiles = bits::count(&plan.watched);
         let mut below = 0;
         for y in (0..shape.height as usize).rev() {
             let is_full = matches!(*plan.spans(y), [Span { left: 0, right }] if right == shape.width);
