@@ -3,8 +3,12 @@
 //
 //     perception CALL ROUNDS
 //
-// CALL: shared (an empty shared call), query (a consensus of 3 frames), many (the same with hob_perception_query_many),
-// frame (only begins a frame), or graft (begins a frame, and asks with hob_perception_query_many).
+// CALL, for each pipeline:
+// - shared: an empty shared call.
+// - query: hob_perception_query, for a consensus of 3 frames.
+// - many: the same with hob_perception_query_many.
+// - frame: begins a frame.
+// - graft: begins a frame, then asks with hob_perception_query_many.
 
 #include <hobgoblin/perception.h>
 #include <hobgoblin/profile.h>

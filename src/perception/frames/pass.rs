@@ -209,8 +209,8 @@ impl Strip<'_> {
         }
     }
 
-    /// The number of rows of tiles from `line` on that are watched and compared from end to end, and of which the target
-    /// lacks nothing. Without a difference nothing is to be done for them.
+    /// The number of complete rows of tiles from `line` on. A complete row is watched and compared from end to end, and the
+    /// target has its pixels of the last frame. Without a difference nothing is to be done for it.
     fn complete_lines(&self, input: &Input<'_>, line: usize) -> usize {
         let Input { grid, plan, held, .. } = *input;
         let Output { last, skip, line_changed_at, .. } = &self.output;
