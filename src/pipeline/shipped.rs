@@ -8,7 +8,7 @@ use super::files::{
 };
 use super::precompile::Sighting;
 use super::{DescriptionRef, Dimension, Identity, PipelineKey, ShaderRef, UseData};
-use crate::base::{Result, error, try_push, try_string};
+use crate::base::{Result, error, sort_slowly, try_push, try_string};
 use crate::fingerprint::Fingerprint;
 use crate::store::io::SharedIo;
 use crate::store::{LogReader, LogRecord};
@@ -165,7 +165,7 @@ impl Shipped {
             list.try_reserve(timeline.uses.len())?;
             list.extend(timeline.uses.iter().map(|&(key, frame)| (key, Sighting { recording, frame })));
         }
-        list.sort_unstable();
+        sort_slowly(&mut list, Ord::cmp);
         Ok(Sightings(list))
     }
 

@@ -161,7 +161,7 @@ impl Store {
     fn least_kept(&self, held: &Held, second: u32) -> Result<(u64, f64, u64)> {
         let here = self.live().filter(|entry| entry.row.environment == held.environment);
         let mut ranked = try_collect(here.map(|entry| (worth(entry, second), entry.row.stamp, weight(entry))))?;
-        ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        sort_slowly(&mut ranked, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         let (mut bytes, mut least) = (0, (held.environment, f64::INFINITY, u64::MAX));
         for (worth, stamp, weight) in ranked {
             bytes += weight;

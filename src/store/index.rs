@@ -14,7 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::Key;
 use super::format::{Form, Usage, hash_with_seed, record_size};
 use super::snapshot::RecordInfo;
-use crate::base::{Result, sort_numbers, try_collect, try_filled, try_push};
+use crate::base::{Result, sort_numbers, sort_slowly, try_collect, try_filled, try_push};
 
 /// The name under which a value is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -371,7 +371,7 @@ impl Index {
         if uses.is_empty() {
             return;
         }
-        uses.sort_unstable_by_key(|used| used.name_hash);
+        sort_slowly(uses, |one, other| one.name_hash.cmp(&other.name_hash));
         uses.dedup_by(|next, used| {
             let is_same = next.name_hash == used.name_hash;
             if is_same {

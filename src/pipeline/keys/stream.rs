@@ -9,7 +9,7 @@ use super::file::{BLOCK, EncodedLine, KeyFileInfo, LINE_HEAD};
 use super::index::Index;
 use super::texts::{Near, shared_bytes};
 use super::wanted::Sink;
-use crate::base::{Error, Result, error};
+use crate::base::{Error, Result, error, sort_slowly};
 use crate::pipeline::ShaderHash;
 use crate::pipeline::files::{HEAD, KEY_MAP, KINDS};
 use crate::store::io::SharedIo;
@@ -18,7 +18,7 @@ use crate::store::{LogCursor, LogReader};
 /// Pass the lines of all streams in order, each once, and count those of each file.
 pub fn merge(mut streams: Vec<Stream>, sink: &mut Sink<'_>, file_lines: &mut [u64]) -> Result<()> {
     // The last one has the least line.
-    streams.sort_unstable_by(|one, other| other.compare(one));
+    sort_slowly(&mut streams, |one, other| other.compare(one));
     while let Some(mut stream) = streams.pop() {
         let is_left = match streams.last() {
             Some(limit) => stream.pass_below(limit, sink)?,
