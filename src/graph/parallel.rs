@@ -71,10 +71,6 @@ impl Threads {
             list.try_reserve(count + 1)?;
         }
         self.evaluations = 0;
-        if self.scratch.len() < threads {
-            // The first loop of an executor allocates; no later evaluation does.
-            executor.parallel_for(threads, Priority::Normal, "graph", &|_, _| ());
-        }
         while self.scratch.len() < threads {
             try_push(&mut self.scratch, Mutex::default())?;
         }
