@@ -3,7 +3,7 @@
 use super::tuning::TUNING;
 use crate::base::{Number, Result, error};
 use crate::knapsack::Effort;
-use crate::profile::{Blind, Rules};
+use crate::profile::{Blind, Hitches, Rules};
 use crate::stats::normal_quantile;
 
 /// Number of lanes, the budgeted resources of a frame. Frame time is the longest of the time lanes; memory lanes are
@@ -174,7 +174,7 @@ impl Config {
             Exploration::Bounded => Blind::Cautious,
             Exploration::Optimistic => Blind::Optimistic,
         };
-        Rules { measure_quota: self.measure_quota, blind }
+        Rules { measure_quota: self.measure_quota, blind, hitches: Hitches::NONE }
     }
 
     /// Accepted relative gap.

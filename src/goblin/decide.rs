@@ -271,11 +271,14 @@ impl Core {
             expected.is_complete &= entry.known || !setting.has_burden || !is_young;
             let cost = formulation.weights_of(entry.start + option)[lane].mean;
             if cost > TUNING.forecast.negligible * mean {
-                let known = learn.tasks.at(setting.task).is_known(lane, setting.cell(option));
+                let (task, cell) = (setting.task, setting.cell(option));
+                let known = learn.tasks.at(task).is_known(lane, cell);
                 expected.known_mean += if known { cost } else { 0.0 };
                 expected.count += 1;
+                // The common factor is found from clamped samples, so it expects clamped ones.
+                let clamped = (cost * learn.clamped(task, lane, cell)) as f32;
                 *learn.history.part(decision, entry.position, lane) =
-                    Part { expected: cost as f32, known, ..Part::NOTHING };
+                    Part { expected: clamped, known, ..Part::NOTHING };
             }
         }
         expected

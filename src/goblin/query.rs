@@ -149,7 +149,7 @@ impl Core {
         let learned = task.learned(lane);
         let mut burdens = try_filled(Burden::default(), learned.len())?;
         let ratio = learn.ratio_on(&self.config, lane);
-        estimate(&self.config.rules(), learned, task.past(lane), ratio, &mut burdens);
+        estimate(&learn.rules(&self.config, lane), learned, task.past(lane), ratio, &mut burdens);
         let cell = setting.cell(option);
         let (slow, _) = learn.common_factors(&self.config);
         burdens[cell].normal = burdens[cell].normal.scaled(work * slow[lane]);

@@ -15,7 +15,7 @@
 //! [`Blind::Cautious`] is ours, for a host whose frames must not pay for such trials. The estimate of an untried option
 //! is marked as a guess ([`Source::Blind`]), and its first samples count at once; see [`early`].
 
-use super::Estimate;
+use super::{Estimate, Hitches};
 use crate::stats::{Autocorrelation, Decayed, Normal, Running};
 
 /// One option's samples of this run.
@@ -28,7 +28,7 @@ pub struct Learned {
     pub run: Running,
     /// The recent samples.
     pub recent: Decayed,
-    /// The samples since the last change of the burden, with slow decay. [`Blind::Cautious`] uses these.
+    /// The samples since the last change of the burden, with slow decay and without hitches. [`Blind::Cautious`] uses these.
     pub steady: Decayed,
     /// How long the noise of consecutive samples lasts.
     noise: Autocorrelation,
@@ -46,8 +46,8 @@ pub struct Learned {
     least_suspect: f64,
     /// Number of dropped suspects. Each accepted sample reduces it by `1 / SAMPLES_A_HITCH`.
     dropped: f64,
-    /// Number of isolated suspects above the mean.
-    hitches: u32,
+    /// The samples, and isolated suspects above the mean among them.
+    hitches: Hitches,
     /// The mean to which the present estimates of the other options belong; 0 until it is known.
     anchor: f64,
     /// The frame of the anchor.
@@ -73,7 +73,7 @@ impl Learned {
         suspect_sum: 0.0,
         least_suspect: f64::INFINITY,
         dropped: 0.0,
-        hitches: 0,
+        hitches: Hitches::NONE,
         anchor: 0.0,
         anchored: 0,
         last_frame: 0,
@@ -144,19 +144,23 @@ impl Learned {
     ///
     /// A sample far from the recent mean is a suspect, and waits for the next sample. After `CONFIRMED` suspects in a
     /// row on the same side the burden has changed: the recent statistics restart with them. Otherwise the suspects
-    /// were hitches and are dropped. An isolated hitch can still count in the long-run statistics: see `count_hitch`.
+    /// were hitches and are dropped. Isolated ones are counted: see [`Hitches`].
     ///
     /// If more than about one sample in `SAMPLES_A_HITCH` would be dropped, suspects are normal for the option and
     /// count.
-    pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
+    ///
+    /// Returns how many times the mean the sample before took, if this one shows that it was an isolated hitch.
+    pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) -> Option<f64> {
         let recent = self.recent.normal();
         let off = sample - recent.mean;
         let is_believable = off.abs() <= 0.5 * recent.mean || off.abs() <= 6.0 * recent.deviation();
         if self.recent.is_empty() || is_believable || self.dropped > MOST_DROPPED {
             self.dropped = (self.dropped - 1.0 / SAMPLES_A_HITCH).max(0.0);
-            self.count_hitch(recent.mean);
+            let hitch = self.end_suspicion(recent.mean);
+            self.hitches.add_sample();
             self.noise.add(sample);
-            return self.add(sample, frame);
+            self.add(sample, frame);
+            return hitch;
         }
         self.noise.interrupt();
         self.lowest = self.lowest.min(sample);
@@ -171,23 +175,30 @@ impl Learned {
         if self.suspects >= CONFIRMED[usize::from(off > 0.0)] {
             self.begin_anew(frame);
         }
+        None
     }
 
-    /// Count the suspect before this sample as a hitch if it was isolated and above the mean. Rare hitches are part of
-    /// an option's cost. A hitch enters the statistics when the run has [`SAMPLES_A_COUNTED`] samples for each hitch.
-    /// It counts at most [`MOST_COUNTED`] times the mean, and not as recent.
-    fn count_hitch(&mut self, mean: f64) {
-        let suspect = if self.suspects == 1 { self.suspect_sum } else { 0.0 };
-        self.suspects = 0;
-        if suspect <= mean {
-            return;
-        }
-        self.hitches += 1;
-        if self.run.count() >= u64::from(self.hitches) * SAMPLES_A_COUNTED {
-            let counted = suspect.min(MOST_COUNTED * mean);
-            self.run.add(counted);
-            self.steady.add(counted, self.run.count(), KEPT_PER_SAMPLE);
-        }
+    /// Count the suspect before this sample as a hitch if it was isolated and above the mean: rare hitches are part of an
+    /// option's cost. Returns how many times the mean it took.
+    fn end_suspicion(&mut self, mean: f64) -> Option<f64> {
+        let suspects = std::mem::take(&mut self.suspects);
+        let times = self.suspect_sum / mean;
+        let is_hitch = suspects == 1 && times > 1.0 && times.is_finite();
+        is_hitch.then(|| {
+            self.hitches.add_hitch(times);
+            times
+        })
+    }
+
+    /// The distribution of all samples since the last change, with hitches.
+    pub fn long_run(&self) -> Normal {
+        self.hitches.join(&Hitches::NONE, self.steady.normal())
+    }
+
+    /// The expected cost if a hitch takes at most `1 + most` times the mean of other samples, as a share of the estimate. `all`
+    /// has the hitches of all options.
+    pub fn clamped(&self, all: &Hitches, most: f64) -> f64 {
+        if self.is_known() { self.hitches.clamped(all, most) } else { 1.0 }
     }
 
     /// The suspects are confirmed: restart the statistics with them.
@@ -246,10 +257,13 @@ impl Learned {
     }
 }
 
-/// Add a sample of an option of a task unless it is a hitch. When the scene has changed the burden, the options without
+/// Add a sample of an option of a task unless it is a hitch; hitches are counted there and in `all`. When the scene has changed the burden, the options without
 /// samples since then follow in proportion: most passes cost more or less in all their options together.
-pub fn add_to_task(learned: &mut [Learned], option: usize, sample: f64, frame: u64) {
-    learned[option].add_unless_hitch(sample, frame);
+pub fn add_to_task(learned: &mut [Learned], option: usize, sample: f64, frame: u64, all: &mut Hitches) {
+    all.add_sample();
+    if let Some(times) = learned[option].add_unless_hitch(sample, frame) {
+        all.add_hitch(times);
+    }
     let Some((factor, since)) = learned[option].shift(frame) else { return };
     if !(1.0 / MOST_SHIFT..=MOST_SHIFT).contains(&factor) {
         return;
@@ -279,10 +293,6 @@ const CONFIRMED: [u32; 2] = [2, 3];
 const SAMPLES_A_HITCH: f64 = 16.0;
 /// Limit of `Learned::dropped`. Above it no more samples are dropped.
 const MOST_DROPPED: f64 = 4.0;
-/// Samples in the run for each hitch that counts.
-const SAMPLES_A_COUNTED: u64 = 25;
-/// Maximum cost of a counted hitch, in multiples of the mean.
-const MOST_COUNTED: f64 = 3.0;
 /// Factor by which a sample decays the steady statistics: they remember about 2000 samples.
 const KEPT_PER_SAMPLE: f64 = 1.0 - 1.0 / 2048.0;
 /// Significance threshold of a drift: difference of the means, in standard deviations of that difference.
@@ -316,6 +326,8 @@ pub struct Rules {
     pub measure_quota: u32,
     /// The rule for options without past data.
     pub blind: Blind,
+    /// The hitches of all options of the lane. Only the cautious rule uses them.
+    pub hitches: Hitches,
 }
 
 /// The source of an estimate.
@@ -425,11 +437,12 @@ fn recent(rules: &Rules, sampled: &Learned) -> Normal {
         steady = steady.toward(sampled.recent.normal(), sampled.fade);
     }
     let share = sampled.steady.weight() / FEW_SAMPLES as f64;
-    if share >= 1.0 {
-        return steady;
+    if share < 1.0 {
+        let deviation = EARLY_RELATIVE_DEVIATION * steady.mean;
+        let first = Normal { mean: steady.mean, variance: steady.variance.max(deviation * deviation) };
+        steady = first.toward(steady, share);
     }
-    let deviation = EARLY_RELATIVE_DEVIATION * steady.mean;
-    Normal { mean: steady.mean, variance: steady.variance.max(deviation * deviation) }.toward(steady, share)
+    sampled.hitches.join(&rules.hitches, steady)
 }
 
 /// Interpolate from the prior to the distribution of the run as samples accumulate.
@@ -459,7 +472,7 @@ fn early(rules: &Rules, sampled: &Learned) -> Normal {
     let first = Normal { mean: sampled.mean_without_highest(), variance: deviation * deviation };
     let mean = first.toward(steady, (count / f64::from(rules.measure_quota.max(1))).min(1.0)).mean;
     let variance = first.toward(steady, (count / FEW_SAMPLES as f64).min(1.0)).variance;
-    Normal { mean, variance }
+    sampled.hitches.join(&rules.hitches, Normal { mean, variance })
 }
 
 /// A pass's cost is steady to about a tenth of itself on the renderers measured for `trials/frame_budget`.

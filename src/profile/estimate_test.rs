@@ -2,8 +2,8 @@
 
 use super::*;
 
-const SEED: Rules = Rules { measure_quota: 30, blind: Blind::Optimistic };
-const CAUTIOUS: Rules = Rules { measure_quota: 30, blind: Blind::Cautious };
+const SEED: Rules = Rules { measure_quota: 30, blind: Blind::Optimistic, hitches: Hitches::NONE };
+const CAUTIOUS: Rules = Rules { blind: Blind::Cautious, ..SEED };
 
 /// `count` samples, half of them `mean - deviation` and half `mean + deviation` (an even count), all on one frame.
 fn learned(count: u64, mean: f64, deviation: f64) -> Learned {
@@ -171,14 +171,14 @@ fn zero_cost_history_gives_no_nan_ratio() {
 #[test]
 fn hitches_are_dropped_and_confirmed_changes_are_accepted() {
     let mut sampled = Learned::NOTHING;
-    (1..=40).for_each(|frame| sampled.add_unless_hitch(if frame % 2 == 0 { 3.9 } else { 4.1 }, frame));
+    (1..=40).for_each(|frame| _ = sampled.add_unless_hitch(if frame % 2 == 0 { 3.9 } else { 4.1 }, frame));
     let before = sampled.recent.normal();
     sampled.add_unless_hitch(60.0, 41);
     sampled.add_unless_hitch(60.0, 41);
     assert_eq!(sampled.recent.normal(), before);
     sampled.add_unless_hitch(4.0, 42);
     assert!((sampled.recent.normal().mean - 4.0).abs() < 0.05);
-    [8.0, 8.2, 8.1].iter().for_each(|&ms| sampled.add_unless_hitch(ms, 43));
+    [8.0, 8.2, 8.1].iter().for_each(|&ms| _ = sampled.add_unless_hitch(ms, 43));
     assert!((sampled.recent.normal().mean - 8.1).abs() < 1e-9, "dearer: at the third");
     sampled.add_unless_hitch(4.0, 45);
     sampled.add_unless_hitch(4.0, 46);
@@ -188,8 +188,8 @@ fn hitches_are_dropped_and_confirmed_changes_are_accepted() {
 #[test]
 fn change_below_the_quota_shows_in_the_estimate() {
     let mut sampled = Learned::NOTHING;
-    (1..=5).for_each(|frame| sampled.add_unless_hitch(4.0, frame));
-    (6..=8).for_each(|frame| sampled.add_unless_hitch(12.0, frame));
+    (1..=5).for_each(|frame| _ = sampled.add_unless_hitch(4.0, frame));
+    (6..=8).for_each(|frame| _ = sampled.add_unless_hitch(12.0, frame));
     assert_eq!(burdens(&CAUTIOUS, &[sampled], None, 1.0)[0].normal.mean, 12.0);
 }
 
@@ -197,7 +197,7 @@ fn change_below_the_quota_shows_in_the_estimate() {
 fn frequent_peaks_are_not_hitches() {
     // Every second frame costs four times as much. After a few frames, both kinds count.
     let mut sampled = Learned::NOTHING;
-    (1..=200).for_each(|frame| sampled.add_unless_hitch(if frame % 2 == 0 { 2.0 } else { 8.0 }, frame));
+    (1..=200).for_each(|frame| _ = sampled.add_unless_hitch(if frame % 2 == 0 { 2.0 } else { 8.0 }, frame));
     let found = sampled.recent.normal();
     assert!((found.mean - 5.0).abs() < 0.5 && (found.deviation() - 3.0).abs() < 0.5, "{found:?}");
 }
@@ -208,19 +208,37 @@ fn occasional_hitches_count_in_the_long_run() {
     for frame in 0..4000 {
         learned.add_unless_hitch(if frame % 100 == 99 { 3.0 } else { 1.0 + 0.01 * f64::from(frame as u32 % 5) }, frame);
     }
-    let (steady, recent) = (learned.steady.normal(), learned.recent.normal());
-    assert!((steady.mean - 1.04).abs() < 0.01 && (steady.deviation() - 0.2).abs() < 0.02, "{steady:?}");
-    assert!((recent.mean - 1.02).abs() < 0.01 && recent.deviation() < 0.05, "{recent:?}");
-    // One hitch among a few samples does not count.
+    let found = burdens(&CAUTIOUS, &[learned], None, 1.0)[0].normal;
+    assert!((found.mean - 1.04).abs() < 0.005 && (found.deviation() - 0.2).abs() < 0.02, "{found:?}");
+    assert_eq!(learned.long_run(), found);
+    for calm in [learned.steady.normal(), learned.recent.normal()] {
+        assert!((calm.mean - 1.02).abs() < 0.01 && calm.deviation() < 0.05, "{calm:?}");
+    }
+    // One hitch among a few samples hardly counts.
     let mut learned = Learned::NOTHING;
-    (0..20).for_each(|frame| learned.add_unless_hitch(if frame == 10 { 9.0 } else { 1.0 }, frame));
-    assert_eq!(learned.steady.normal().mean, 1.0);
+    (0..20).for_each(|frame| _ = learned.add_unless_hitch(if frame == 10 { 9.0 } else { 1.0 }, frame));
+    assert!((1.0..1.005).contains(&mean(&[learned], 0)), "{}", mean(&[learned], 0));
+}
+
+/// Options that had no hitch yet are not the cheapest ones.
+#[test]
+fn hitches_of_all_options_count_for_an_option_that_had_none() {
+    let (mut learned, mut all) = ([Learned::NOTHING; 2], Hitches::NONE);
+    for frame in 0..20_000 {
+        add_to_task(&mut learned, 0, if frame % 100 == 99 { 3.0 } else { 1.0 }, frame, &mut all);
+    }
+    (0..30).for_each(|frame| add_to_task(&mut learned, 1, 1.0, 20_000 + frame, &mut all));
+    let found = burdens(&Rules { hitches: all, ..CAUTIOUS }, &learned, None, 1.0);
+    assert!((found[1].normal.mean / found[0].normal.mean - 1.0).abs() < 0.002, "{found:?}");
+    assert!((found[1].normal.deviation() / found[0].normal.deviation() - 1.0).abs() < 0.05, "{found:?}");
+    let clamped = learned[1].clamped(&all, 0.4) * found[1].normal.mean;
+    assert!((clamped - 1.004).abs() < 1e-3, "{clamped}");
 }
 
 #[test]
 fn estimates_fade_from_old_to_recent_samples_as_these_accumulate() {
     let mut sampled = Learned::NOTHING;
-    (1..=400).for_each(|frame| sampled.add_unless_hitch(5.0, frame));
+    (1..=400).for_each(|frame| _ = sampled.add_unless_hitch(5.0, frame));
     let mean = |sampled: &Learned| burdens(&CAUTIOUS, &[*sampled], None, 1.0)[0].normal.mean;
     let mut means = vec![mean(&sampled)];
     for frame in 401..=460 {
@@ -286,7 +304,7 @@ fn lasting_noise_of_an_option_moves_no_other_option() {
     let (mut frame, mut noise) = (100, lasting_noise());
     for _ in 0..20 {
         for sample in noise.by_ref().take(200) {
-            add_to_task(&mut learned, 0, sample, frame);
+            add_to_task(&mut learned, 0, sample, frame, &mut { Hitches::NONE });
             frame += 1;
         }
         // The option is chosen again after a pause.
@@ -299,7 +317,7 @@ fn lasting_noise_of_an_option_moves_no_other_option() {
 fn measure(learned: &mut [Learned], option: usize, mean: f64, frames: std::ops::Range<u64>) {
     for frame in frames {
         let noise = if frame % 2 == 0 { 0.98 } else { 1.02 };
-        add_to_task(learned, option, mean * noise, frame);
+        add_to_task(learned, option, mean * noise, frame, &mut { Hitches::NONE });
     }
 }
 
@@ -344,7 +362,7 @@ fn hitches_of_an_option_move_no_other_option() {
     measure(&mut learned, 1, 2.0, 0..100);
     measure(&mut learned, 0, 1.0, 100..200);
     for hitch in 0..5 {
-        add_to_task(&mut learned, 0, 4.0, 200 + 40 * hitch);
+        add_to_task(&mut learned, 0, 4.0, 200 + 40 * hitch, &mut { Hitches::NONE });
         measure(&mut learned, 0, 1.0, 201 + 40 * hitch..240 + 40 * hitch);
     }
     assert!((mean(&learned, 1) - 2.0).abs() < 0.02, "{}", mean(&learned, 1));

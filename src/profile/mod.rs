@@ -15,10 +15,12 @@
 //! | file | content |
 //! |---|---|
 //! | `estimate` | the burden of each option of a setting: recent samples, past profile, or a guess |
+//! | `hitches` | how often samples are hitches, and how long these take |
 //! | `json` | strict reading, with line and column of an error; writing without memory |
 #![forbid(unsafe_code)]
 
 mod estimate;
+mod hitches;
 mod json;
 #[cfg(test)]
 mod json_memory_test;
@@ -26,6 +28,7 @@ mod json_memory_test;
 mod json_test;
 
 pub use estimate::{Blind, Burden, Learned, Rules, Source, add_to_task, estimate, past_to_present_ratio};
+pub use hitches::Hitches;
 
 use crate::base::{Number, Result, error, fault_point, try_collect_all, try_string, try_to_vec};
 use crate::stats::{Normal, Running};

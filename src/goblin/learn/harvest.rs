@@ -172,7 +172,9 @@ impl Learn {
         let unit = burden / (work * common);
         match config.exploration {
             Exploration::Bounded if learned.is_known() && self.calibrations[lane].is_shifting() => {}
-            Exploration::Bounded => add_to_task(self.tasks.at_mut(task).lane_mut(lane), cell, unit, decision),
+            Exploration::Bounded => {
+                add_to_task(self.tasks.at_mut(task).lane_mut(lane), cell, unit, decision, &mut self.hitches[lane]);
+            }
             Exploration::Optimistic => learned.add(unit, decision),
         }
     }
@@ -221,7 +223,7 @@ impl Learn {
         let is_near = full > (1.0 - TUNING.hold.near) * limit;
         self.holds[lane].observe(forecast.measured_total() > limit, is_near, config.overrun_probability);
         if let Some(total) = forecast.total.filter(|_| forecast.measured > 0.0) {
-            self.residuals[lane].add_unless_hitch((total - forecast.measured).max(0.0), decision);
+            let _ = self.residuals[lane].add_unless_hitch((total - forecast.measured).max(0.0), decision);
         }
         let (probability, sigmas) = (config.overrun_probability, config.nominal_sigmas());
         let ratio = self.ratio_on(config, lane);

@@ -25,7 +25,7 @@ impl Given {
 /// Expected and measured cost of a setting on one lane in one decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// Expected cost; 0 if it is not in the forecast.
+    /// Expected cost, with clamped hitches; 0 if it is not in the forecast.
     pub expected: f32,
     /// Measured cost; negative while unknown.
     pub measured: f32,

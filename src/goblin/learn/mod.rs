@@ -21,7 +21,7 @@ use super::tuning::TUNING;
 use crate::base::{Result, try_collect_all, try_filled};
 use crate::knapsack::Economy;
 use crate::knapsack::several::Weight;
-use crate::profile::{Estimate, Learned, Profile, past_to_present_ratio};
+use crate::profile::{Estimate, Hitches, Learned, Profile, Rules, past_to_present_ratio};
 use calibrate::Calibration;
 use capacity::Controller;
 use drift::Drift;
@@ -52,6 +52,8 @@ pub struct Learn {
     pub holds: [Hold; LANES],
     /// By governed lane.
     drifts: [Drift; LANES],
+    /// Hitches of all options, by governed lane.
+    hitches: [Hitches; LANES],
     /// Part of the totals that no setting reports, by governed lane.
     residuals: Vec<Learned>,
     /// The latest decision with a reported total, by governed lane.
@@ -76,6 +78,7 @@ impl Learn {
             calibrations: try_collect_all((0..lanes).map(|_| Ok(Calibration::default())))?,
             holds: [Hold::default(); LANES],
             drifts: [Drift::default(); LANES],
+            hitches: [Hitches::NONE; LANES],
             residuals: try_filled(Learned::NOTHING, lanes)?,
             latest_totals: [0; LANES],
         })
@@ -99,12 +102,14 @@ impl Learn {
         let old_residuals = std::mem::replace(&mut self.residuals, residuals);
         let old_totals = std::mem::take(&mut self.latest_totals);
         let old_drifts = std::mem::take(&mut self.drifts);
+        let old_hitches = std::mem::replace(&mut self.hitches, [Hitches::NONE; LANES]);
         for (index, lane) in to.iter().enumerate() {
             if let Some(at) = from.index(lane) {
                 std::mem::swap(&mut self.calibrations[index], &mut old[at]);
                 self.residuals[index] = old_residuals[at];
                 self.latest_totals[index] = old_totals[at];
                 self.drifts[index] = old_drifts[at];
+                self.hitches[index] = old_hitches[at];
             }
         }
         Ok(())
@@ -119,7 +124,12 @@ impl Learn {
 
     /// Mean part of the totals of a governed lane that no setting reports.
     pub fn residual(&self, lane: usize) -> f64 {
-        self.residuals[lane].steady.normal().mean
+        self.residuals[lane].long_run().mean
+    }
+
+    /// The rules of estimates on a governed lane.
+    pub fn rules(&self, config: &Config, lane: usize) -> Rules {
+        Rules { hitches: self.hitches[lane], ..config.rules() }
     }
 
     /// Ratio of present to past burdens on a governed lane; 1 while there is nothing to compare.
@@ -172,11 +182,16 @@ impl Learn {
         held
     }
 
+    /// The share of an option's expected cost on a lane that counts if samples are clamped like those of the common factor.
+    pub fn clamped(&self, task: usize, lane: usize, cell: usize) -> f64 {
+        self.tasks.at(task).learned(lane)[cell].clamped(&self.hitches[lane], TUNING.calibration.winsor_limit)
+    }
+
     /// The burden on a lane that no setting reports, and the variance of totals beyond that of single burdens.
     pub fn beside(&self, config: &Config, lane: usize, economy: &Economy) -> Weight {
         match config.burdens {
             Burdens::Learned => {
-                let residual = self.residuals[lane].steady.normal();
+                let residual = self.residuals[lane].long_run();
                 let mut beside = Weight { mean: residual.mean, variance: residual.variance };
                 if config.overrun_probability > 0.0 {
                     beside.variance += self.calibrations[lane].common_variance(economy.capacity, economy.sigmas);

@@ -8,7 +8,7 @@ use crate::goblin::config::{Burdens, Config, LANES};
 use crate::goblin::learn::Learn;
 use crate::knapsack::NO_CHOICE;
 use crate::knapsack::several::Weight;
-use crate::profile::{Blind, Burden, Rules, Source, estimate};
+use crate::profile::{Blind, Burden, Source, estimate};
 use crate::stats::Normal;
 
 /// The choice of a setting that may be held.
@@ -25,7 +25,6 @@ struct Present<'a> {
     config: &'a Config,
     learn: &'a Learn,
     strategies: &'a Strategies,
-    rules: Rules,
     /// Present over past burdens, and the common factor, by governed lane.
     ratios: &'a [f64],
     common: &'a [f64],
@@ -38,7 +37,7 @@ impl Question {
         let lanes = learn.calibrations.len();
         let Self { settings, option_count, strategies, formulation } = self;
         let (ratios, common) = (&learn.ratios[..lanes], &common[..lanes]);
-        let present = Present { config, learn, strategies, rules: config.rules(), ratios, common };
+        let present = Present { config, learn, strategies, ratios, common };
         formulation.begin(lanes, *option_count);
         let mut end = 0;
         for (position, setting) in settings.iter().filter(|(_, setting)| setting.enabled) {
@@ -126,7 +125,8 @@ impl Present<'_> {
         let mut known = false;
         burdens.resize(task.cells, Burden::default());
         for (lane, (&ratio, common)) in self.ratios.iter().zip(self.common).enumerate() {
-            if !estimate(&self.rules, task.learned(lane), task.past(lane), ratio, burdens) {
+            let rules = self.learn.rules(self.config, lane);
+            if !estimate(&rules, task.learned(lane), task.past(lane), ratio, burdens) {
                 continue;
             }
             known = true;
@@ -134,7 +134,7 @@ impl Present<'_> {
                 let burden = &burdens[setting.cell(option)];
                 let normal = clamped(burden.normal.scaled(setting.work * desc.work * work(option) * common));
                 weights[option * lanes + lane] = Weight { mean: normal.mean, variance: normal.variance };
-                if burden.source == Source::Blind && self.rules.blind == Blind::Cautious {
+                if burden.source == Source::Blind && rules.blind == Blind::Cautious {
                     *bar = Bar::Untried;
                 }
             }

@@ -362,3 +362,24 @@ fn a_past_profile_of_other_options_is_unlearned() {
         assert!(late(0) <= 100 && late(256) <= 16 && value >= 12.0, "reversed {is_reversed}");
     }
 }
+
+/// The common factor is found from clamped samples. If it expected whole hitches, it would fall for minutes, and options without
+/// recent samples would look too cheap.
+#[test]
+fn rare_hitches_do_not_make_options_without_samples_look_cheap() {
+    let mut goblin = goblin(16.0);
+    let mut machine = Machine::new(3);
+    machine.hitches = Some((100, 3.0));
+    renderer(&mut machine, &mut goblin);
+    (0..24_000).for_each(|_| _ = machine.frame(&mut goblin));
+    let mut compared = 0;
+    for (id, costs) in &machine.costs {
+        for (option, &cost) in costs.iter().enumerate().filter(|(_, cost)| **cost > 0.0) {
+            let (burden, samples) = goblin.estimate(*id, option as u32, GPU).unwrap();
+            let off = burden.normal.mean / (1.02 * cost) - 1.0;
+            assert!(samples < 30 || off.abs() < 0.03, "{option} of {costs:?}: {off:+.3}, {samples} samples");
+            compared += u32::from((30..18_000).contains(&samples));
+        }
+    }
+    assert!(compared >= 3, "{compared} options had few samples");
+}

@@ -65,13 +65,15 @@ impl Dice {
 struct Machine {
     costs: Vec<(Id, Vec<f64>)>,
     noise: Dice,
+    /// One sample in so many takes so many times as long.
+    hitches: Option<(usize, f64)>,
     latency: usize,
     in_flight: std::collections::VecDeque<Vec<(Id, u64, f64)>>,
 }
 
 impl Machine {
     fn new(latency: usize) -> Self {
-        Self { costs: Vec::new(), noise: Dice(1), latency, in_flight: Default::default() }
+        Self { costs: Vec::new(), noise: Dice(1), hitches: None, latency, in_flight: Default::default() }
     }
 
     fn add(&mut self, goblin: &mut Goblin, id: &str, options: &[(f64, f64)]) -> Id {
@@ -84,9 +86,10 @@ impl Machine {
     /// Run one frame. Returns the decision and its cost.
     fn frame(&mut self, goblin: &mut Goblin) -> (Decision, f64) {
         let decision = goblin.update().unwrap();
-        let noise = &mut self.noise;
+        let (noise, hitches) = (&mut self.noise, self.hitches);
         let of_setting = |(id, costs): &(Id, Vec<f64>)| {
-            (*id, decision.id, costs[choice(goblin, *id)] * (0.97 + 0.06 * noise.next()))
+            let times = hitches.filter(|(every, _)| noise.one_in(*every)).map_or(1.0, |(_, times)| times);
+            (*id, decision.id, costs[choice(goblin, *id)] * times * (0.97 + 0.06 * noise.next()))
         };
         let samples: Vec<_> = self.costs.iter().map(of_setting).collect();
         let total = samples.iter().map(|sample| sample.2).sum();
