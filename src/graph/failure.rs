@@ -83,7 +83,7 @@ impl<F: Function> State<F> {
         outputs: Range<u32>,
         failure: &Failure,
         evaluation: u32,
-        on_change: &mut impl FnMut(u32),
+        on_change: &mut dyn FnMut(u32),
     ) {
         self.hot()[position as usize].count(evaluation);
         self.set_broken(position, FAILED, outputs, evaluation, on_change);
@@ -99,7 +99,7 @@ impl<F: Function> State<F> {
         how: u32,
         outputs: Range<u32>,
         evaluation: u32,
-        on_change: &mut impl FnMut(u32),
+        on_change: &mut dyn FnMut(u32),
     ) {
         let flags = self.flags(position);
         if flags & BROKEN == 0 {
@@ -129,7 +129,7 @@ impl<F: Function> State<F> {
         position: u32,
         outputs: Range<u32>,
         evaluation: u32,
-        on_change: &mut impl FnMut(u32),
+        on_change: &mut dyn FnMut(u32),
     ) -> bool {
         let is_shifted = outputs.clone().all(|output| self.changed_at(output) != evaluation);
         if is_shifted {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::Function;
 use super::marks::{Bits, Marks, Pending};
 use super::node::{Call, Failure, Held, Verdict};
-use super::plan::{BY_INPUT, Plan, Step};
+use super::plan::{BY_INPUT, Plan, Reads, Step};
 use super::pull::Work;
 use super::state::{HAS_VALUE, Hot, INPUT, PLAIN, SIMPLE, STALE, State};
 use super::structure::{OWN, Structure};
@@ -26,9 +26,12 @@ pub enum Rest {
     General(u32),
     /// A node has failed. Those behind this position wait.
     Failed(u32),
-    /// No node may start.
-    Stopped,
+    /// No node may start. Those from this position on wait.
+    Stopped(u32),
 }
+
+/// The flags of a simple node that has run, and has no turn by itself.
+const READY: u32 = SIMPLE | PLAIN | HAS_VALUE;
 
 /// A node with more readers than this gives its successor a clock of its own.
 const MOST_READERS_IN_TIME: usize = 16;
@@ -41,7 +44,8 @@ const MOST_READERS_IN_TIME: usize = 16;
 /// 3. Nodes of steps are below the length of `hot`, outputs of steps and reads without [`OWN`] below those of `outputs` and
 ///    `changed_at`.
 /// 4. A node with the flag [`SIMPLE`] has a function and one output.
-/// 5. This thread alone reads and writes `outputs` and `own`.
+/// 5. Reads of [`Reads::Adjacent`] and [`Reads::Two`] are without [`OWN`].
+/// 6. This thread alone reads and writes `outputs` and `own`.
 struct Loop<'a, F> {
     steps: &'a [Step],
     reads: &'a [u32],
@@ -59,16 +63,6 @@ impl<'a, F> Loop<'a, F> {
         assert!(bounds.nodes <= hot.len(), "the plan is of another graph");
         assert!(bounds.outputs <= outputs.len().min(changed_at.len()), "the plan is of another graph");
         Self { steps, reads, readers, hot, outputs, own, changed_at }
-    }
-
-    /// The value that an input reads.
-    ///
-    /// # Safety
-    /// `read` is an entry of `reads`, or of those of a step. Nothing writes it while the reference is used.
-    #[inline(always)]
-    unsafe fn value(&self, read: u32) -> &'a Value {
-        // SAFETY: by invariant 5, and this function's contract.
-        unsafe { self.slot(read).alone() }
     }
 
     /// The place of the value that an input reads.
@@ -100,36 +94,89 @@ impl<'a, F> Loop<'a, F> {
         'a: 'b,
     {
         let [first, second] = *step.few_reads();
-        // Values are copied by words: one that was just written as 8 bytes and is read as 16 waits for the processor's
-        // store buffer.
         // SAFETY: entries of the step or of `reads`, by invariant 2, as many as there are inputs; there is room for
-        // them by this function's contract.
+        // them by this function's contract. Adjacent outputs lie next to each other, by invariant 3.
         unsafe {
             let count = step.inputs();
-            if count == 1 {
-                return std::slice::from_ref(self.value(first));
-            }
-            match count {
-                2 => {
-                    *room.get_unchecked_mut(0) = self.slot(first).get();
-                    *room.get_unchecked_mut(1) = self.slot(second).get();
+            match step.how {
+                Reads::Adjacent => {
+                    let first = self.outputs.get_unchecked(first as usize);
+                    return std::slice::from_raw_parts((&raw const *first).cast(), count);
                 }
-                0 => {}
-                _ => {
-                    for (at, &read) in self.reads.get_unchecked(step.range_of_reads()).iter().enumerate() {
-                        *room.get_unchecked_mut(at) = self.slot(read).get();
-                    }
+                // Values are copied by words: one that was just written as 8 bytes and is read as 16 waits for the
+                // processor's store buffer.
+                Reads::Two => {
+                    *room.get_unchecked_mut(0) = self.outputs.get_unchecked(first as usize).get();
+                    *room.get_unchecked_mut(1) = self.outputs.get_unchecked(second as usize).get();
                 }
+                _ => self.gather(step, room),
             }
             room.get_unchecked(..count)
         }
     }
+
+    /// Copies the values of any inputs.
+    ///
+    /// # Safety
+    /// As [`Self::inputs`].
+    #[inline(never)]
+    unsafe fn gather(&self, step: &Step, room: &mut [Value]) {
+        let few = step.few_reads();
+        // SAFETY: by the function's contract.
+        unsafe {
+            let reads = match few.get(..step.inputs()) {
+                Some(few) => few,
+                None => self.reads.get_unchecked(step.range_of_reads()),
+            };
+            for (at, &read) in reads.iter().enumerate() {
+                *room.get_unchecked_mut(at) = self.slot(read).get();
+            }
+        }
+    }
+
+    /// Whether an output that a step reads has changed.
+    ///
+    /// # Safety
+    /// `step` is one of `steps`.
+    #[inline(always)]
+    unsafe fn has_changed_read(&self, plan: &Plan, step: &Step, evaluation: u32) -> bool {
+        let [first, second] = *step.few_reads();
+        // SAFETY: by invariants 3 and 5.
+        let has_changed =
+            |read: u32| unsafe { self.changed_at.get_unchecked(read as usize).load(Relaxed) } == evaluation;
+        match step.how {
+            Reads::Adjacent => {
+                has_changed(first) || (step.inputs() > 1 && self.has_changed_far_read(plan, step, evaluation))
+            }
+            Reads::Two => has_changed(first) || has_changed(second),
+            _ => self.has_changed_far_read(plan, step, evaluation),
+        }
+    }
+
+    #[inline(never)]
+    fn has_changed_far_read(&self, plan: &Plan, step: &Step, evaluation: u32) -> bool {
+        plan.has_changed_read(step, self.changed_at, evaluation, &(0..0))
+    }
+
+    /// Passes on the value that the host has set, to the output of a node of class input. Whether it has changed.
+    #[inline(never)]
+    fn take_input(&self, step: &Step, hot: &Hot<F>) -> bool {
+        let (new, slot) =
+            (self.own[(step.few_reads()[0] & !OWN) as usize].get(), &self.outputs[step.output() as usize]);
+        let is_changed = hot.settle(INPUT | PLAIN) | (new != slot.get());
+        slot.set(new);
+        is_changed
+    }
 }
 
 impl<F: Function> Work<'_, F> {
-    /// Runs what waits from `position` on, which waits and is before `end`. No node is broken.
+    /// Runs what waits from `position` on, which is before `end`. No node is broken.
+    ///
+    /// Without `ALL`, the first position waits, and bits say which others do. With `ALL` it looks at each position. A node
+    /// has a turn if it has a bit, or if an output that it reads has changed, and changes set no bits for such readers.
+    /// This takes half the time if most nodes wait. There is no limit of nodes then.
     #[inline(never)]
-    pub fn run_simple(&mut self, plan: &Plan, bits: &mut Bits, mut position: u32, end: u32) -> Rest {
+    pub fn run_simple<const ALL: bool>(&mut self, plan: &Plan, bits: &mut Bits, mut position: u32, end: u32) -> Rest {
         let lanes = Loop::new(plan, self.state);
         bits.check_room(lanes.steps.len());
         assert!(position < end && end as usize <= lanes.steps.len(), "it is a position of the plan");
@@ -147,66 +194,63 @@ impl<F: Function> Work<'_, F> {
             // SAFETY: by invariant 3.
             let hot = unsafe { lanes.hot.get_unchecked(step.node as usize) };
             let flags = hot.flags.load(Relaxed);
-            if flags & !(STALE | HAS_VALUE) != SIMPLE | PLAIN && flags & !(STALE | HAS_VALUE) != INPUT | PLAIN {
-                break Rest::General(position);
-            }
-            if cancel.load(Relaxed) || left == 0 {
-                break Rest::Stopped;
-            }
-            left -= 1;
-            // SAFETY: by invariant 3.
-            let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };
-            let is_changed = if flags & SIMPLE != 0 {
-                // SAFETY: by invariants 4 and 5. No node writes another one's output, and there is no cycle.
-                let (function, inputs) =
-                    unsafe { (hot.function.as_ref().unwrap_unchecked(), lanes.inputs(step, room)) };
-                // SAFETY: by invariant 5.
-                let mut new = [unsafe { *slot.alone() }];
-                if hot.is_timed() {
-                    let verdict = lap.run(step, left, function, inputs, &mut new, &mut failure);
-                    if verdict != Verdict::Done {
-                        self.fail(plan, bits, step, verdict, failure);
-                        break Rest::Failed(position);
-                    }
-                } else {
-                    let verdict = call(function, inputs, &mut new, &mut failure);
-                    if verdict != Verdict::Done {
-                        self.fail(plan, bits, step, verdict, failure);
-                        break Rest::Failed(position);
-                    }
+            // SAFETY: it is one of the steps.
+            let waits = !ALL
+                || unsafe { lanes.has_changed_read(plan, step, evaluation) }
+                || (flags != READY && bits.has(position));
+            if waits {
+                if cancel.load(Relaxed) || (!ALL && left == 0) {
+                    break Rest::Stopped(position);
                 }
-                hot.count(evaluation);
-                let mut is_changed = new[0] != slot.get();
-                // The same as before the call.
-                if hot.flags.load(Relaxed) != SIMPLE | PLAIN | HAS_VALUE {
-                    is_changed |= hot.settle();
-                }
-                if is_changed {
-                    slot.set(new[0]);
-                }
-                is_changed
-            } else {
-                hot.count(evaluation);
-                // SAFETY: a node of class input has as many inputs as outputs: one. See invariant 5.
-                let new = unsafe { *lanes.value(step.few_reads()[0]) };
-                let is_changed = hot.settle() | (new != slot.get());
-                slot.set(new);
-                is_changed
-            };
-            if is_changed {
-                // SAFETY: by invariants 3 and 2.
-                let readers = unsafe {
-                    lanes.changed_at.get_unchecked(step.output() as usize).store(evaluation, Relaxed);
-                    lanes.readers.get_unchecked(step.range_of_readers())
-                };
-                for &reader in readers {
-                    if reader & BY_INPUT == 0 {
-                        // SAFETY: by invariant 1, and `check_room`.
-                        unsafe { bits.set_unchecked(reader) };
+                let is_changed = if flags == READY || (!ALL && flags & !(STALE | HAS_VALUE) == SIMPLE | PLAIN) {
+                    left -= 1;
+                    // SAFETY: by invariant 3.
+                    let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };
+                    let old = slot.get();
+                    // SAFETY: by invariants 4 and 6. No node writes another one's output, and there is no cycle: the inputs
+                    // do not include the output.
+                    let (function, inputs, output) =
+                        unsafe { (hot.function.as_ref().unwrap_unchecked(), lanes.inputs(step, room), slot.alone()) };
+                    let verdict = if hot.is_timed() {
+                        lap.run(step, left, function, inputs, output, &mut failure)
                     } else {
-                        change_input(structure, state, marks, Pending { plan, bits }, reader & !BY_INPUT);
+                        call(function, inputs, output, &mut failure)
+                    };
+                    if verdict != Verdict::Done {
+                        slot.set(old);
+                        self.fail(plan, bits, step, verdict, failure);
+                        break Rest::Failed(position);
+                    }
+                    (slot.get() != old) | (!ALL && flags != READY && hot.settle(READY))
+                } else if flags & !(STALE | HAS_VALUE) == INPUT | PLAIN {
+                    left -= 1;
+                    lanes.take_input(step, hot)
+                } else {
+                    break Rest::General(position);
+                };
+                hot.count(evaluation);
+                if is_changed {
+                    // SAFETY: by invariant 3.
+                    unsafe { lanes.changed_at.get_unchecked(step.output() as usize) }.store(evaluation, Relaxed);
+                }
+                if is_changed && (!ALL || step.has_inputs_to_mark) {
+                    // SAFETY: by invariant 2.
+                    for &reader in unsafe { lanes.readers.get_unchecked(step.range_of_readers()) } {
+                        if reader & BY_INPUT == 0 {
+                            // SAFETY: by invariant 1, and `check_room`.
+                            unsafe { bits.set_unchecked(reader) };
+                        } else {
+                            change_input(structure, state, marks, Pending { plan, bits }, reader & !BY_INPUT);
+                        }
                     }
                 }
+            }
+            if ALL {
+                position += 1;
+                if position == end {
+                    break Rest::Done;
+                }
+                continue;
             }
             // Nothing waits before `position`, because a node gives a turn to nodes behind it only. Bits of a word are
             // cleared when nothing more of it waits.
@@ -224,7 +268,8 @@ impl<F: Function> Work<'_, F> {
             }
         };
         match rest {
-            Rest::General(_) | Rest::Stopped => bits.clear_before(position),
+            _ if ALL => {}
+            Rest::General(_) | Rest::Stopped(_) => bits.clear_before(position),
             Rest::Failed(_) | Rest::Done => bits.clear_through(position),
         }
         self.summary.evaluated += allowed - left;
@@ -233,12 +278,12 @@ impl<F: Function> Work<'_, F> {
 }
 
 impl<F> Hot<F> {
-    /// After a run of a simple node, or of one of class input. Whether it was its first.
+    /// After a run of a node with these flags. Whether it was its first.
     #[inline(always)]
-    fn settle(&self) -> bool {
-        let flags = self.flags.load(Relaxed);
-        self.flags.store(flags & !STALE | HAS_VALUE, Relaxed);
-        flags & HAS_VALUE == 0
+    fn settle(&self, flags: u32) -> bool {
+        let is_first = self.flags.load(Relaxed) & HAS_VALUE == 0;
+        self.flags.store(flags | HAS_VALUE, Relaxed);
+        is_first
     }
 }
 
@@ -257,7 +302,8 @@ fn change_input<F: Function>(
 
 /// Runs a simple node.
 #[inline(always)]
-fn call<F: Function>(function: &F, inputs: &[Value], outputs: &mut [Value; 1], failure: &mut Failure) -> Verdict {
+fn call<F: Function>(function: &F, inputs: &[Value], output: &mut Value, failure: &mut Failure) -> Verdict {
+    let outputs = std::slice::from_mut(output);
     function.evaluate(&mut Call { inputs, available: 0, outputs, failure, held: Held::default() })
 }
 
@@ -280,12 +326,12 @@ impl<F: Function> Lap<'_, F> {
         left: u64,
         function: &F,
         inputs: &[Value],
-        outputs: &mut [Value; 1],
+        output: &mut Value,
         failure: &mut Failure,
     ) -> Verdict {
         let watch = self.watch.take().filter(|_| self.next == left);
         let mut watch = watch.unwrap_or_else(Stopwatch::begin);
-        let verdict = call(function, inputs, outputs, failure);
+        let verdict = call(function, inputs, output, failure);
         let passed = watch.lap();
         if !matches!(verdict, Verdict::Need(_)) {
             self.state.learn(step.node, passed);
@@ -301,11 +347,12 @@ impl Slot {
     /// The value, for a thread that is alone with it.
     ///
     /// # Safety
-    /// Nothing writes it while the reference is used.
+    /// Nothing else reads or writes it while the reference is used.
     #[inline(always)]
-    unsafe fn alone(&self) -> &Value {
-        // SAFETY: two `AtomicU64` have the layout of two `u64`, and by this function's contract nothing writes them.
-        unsafe { &*(&raw const *self).cast::<Value>() }
+    #[allow(clippy::mut_from_ref, reason = "atomics can be written by a shared reference")]
+    unsafe fn alone(&self) -> &mut Value {
+        // SAFETY: two `AtomicU64` have the layout of two `u64`, and may be written; see this function's contract.
+        unsafe { &mut *(&raw const *self).cast_mut().cast::<Value>() }
     }
 }
 

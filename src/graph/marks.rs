@@ -108,6 +108,12 @@ impl Bits {
         self.words[(position / 64) as usize] & (1 << (position % 64)) != 0
     }
 
+    /// Removes all positions.
+    pub fn clear_all(&mut self) {
+        self.words.fill(0);
+        self.summary.fill(0);
+    }
+
     /// The lowest position that is at least `from`.
     #[inline]
     pub fn next(&self, from: u32) -> Option<u32> {
@@ -222,15 +228,24 @@ impl Marks {
         }
     }
 
-    /// Starts an evaluation: touched nodes get their turn, or make their dependants stale.
-    pub fn start<F: Function>(&mut self, structure: &Structure, state: &State<F>, pending: &mut Option<Pending<'_>>) {
+    /// Starts an evaluation: touched nodes get their turn, or make their dependants stale. Returns their number and the sum
+    /// of their positions: another evaluation with the same ones probably starts with the same nodes.
+    pub fn start<F: Function>(
+        &mut self,
+        structure: &Structure,
+        state: &State<F>,
+        pending: &mut Option<Pending<'_>>,
+    ) -> u64 {
+        let mut touched = 0u64;
         while let Some(node) = self.listed.pop() {
+            touched = touched.wrapping_add(1 << 32 | u64::from(node));
             state.change_flags(node, 0, LISTED);
             if !pending.as_mut().is_some_and(|pending| pending.add(node)) {
                 self.spread.push(node);
                 self.spread_on(structure, state, pending);
             }
         }
+        touched
     }
 
     /// Makes dirty what reads an output that has changed.

@@ -84,6 +84,7 @@ use rebuild::{Made, Rebuild};
 use state::{MAYBE, STALE, Scratch, State};
 use structure::Structure;
 pub use value::{Cutoff, Value};
+use walk::Guess;
 
 /// How demanded nodes are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,6 +186,7 @@ pub struct Graph<F: Function> {
     is_settled: bool,
     /// Whether stale nodes of the plan have no turn: it is new, or a lazy evaluation has stopped.
     must_scan: bool,
+    guess: Guess,
     /// Number of evaluations.
     evaluation: u32,
     /// Whether the last evaluation is to be continued.
@@ -237,6 +239,7 @@ impl<F: Function> Graph<F> {
             has_plan: false,
             is_settled: true,
             must_scan: false,
+            guess: Guess::default(),
             evaluation: 0,
             is_within_frame: false,
             quiet_frames: 0,
@@ -407,14 +410,20 @@ impl<F: Function> Graph<F> {
             cancel: &self.cancel.0,
             summary: Summary::default(),
             is_disturbed: false,
+            expects_most: false,
         };
+        let mut touched = 0;
         if evaluator == Evaluator::Lazy {
             work.marks.start(structure, work.state, &mut None);
         } else {
             if std::mem::take(&mut self.must_scan) {
                 scan(&mut work, plan, bits);
             }
-            work.marks.start(structure, work.state, &mut Some(Pending { plan, bits }));
+            touched = work.marks.start(structure, work.state, &mut Some(Pending { plan, bits }));
+            work.expects_most = self.guess.expects_most(touched)
+                && work.state.broken() == 0
+                && work.state.memo.is_none()
+                && node_limit >= plan.len() as u64;
         }
         let is_complete = loop {
             let is_complete = match evaluator {
@@ -431,10 +440,13 @@ impl<F: Function> Graph<F> {
                 break is_complete;
             }
         };
-        if !is_complete && evaluator == Evaluator::Lazy {
-            self.must_scan = true;
-        } else if !is_complete {
-            work.keep(plan, bits);
+        if evaluator == Evaluator::Lazy {
+            self.must_scan |= !is_complete;
+        } else {
+            self.guess.learn(touched, work.summary.evaluated, plan.len());
+            if !is_complete {
+                work.keep(plan, bits);
+            }
         }
         Summary { is_complete, ..work.summary }
     }

@@ -114,6 +114,8 @@ impl<F: Function> Work<'_, F> {
         if count.is_multiple_of(EVALUATIONS_PER_LOOK) || (count < EVALUATIONS_PER_LOOK && count.is_power_of_two()) {
             self.measure(plan, threads, executor);
         }
+        // Levels are run by their bits.
+        self.expects_most &= threads.heavy.is_empty();
         let mut start = 0;
         for at in 0..threads.heavy.len() {
             let range = plan.level_of(threads.heavy[at] as usize);

@@ -2,9 +2,10 @@
 //! is used only while the links are the ones from which it was made.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::rebuild::outdated;
-use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, Structure};
+use super::structure::{FEEDBACK, HOLD, LAZY, NONE, Node, OWN, Structure};
 use crate::base::{Result, try_collect, try_filled, try_push};
 
 /// Marks entries of [`Plan::readers`] that are inputs: those that hold, and those whose owner has lazy inputs or no turn of
@@ -22,16 +23,34 @@ const NODES_PER_LOOK: usize = 1024;
 pub struct Step {
     pub node: u32,
     first_output: u32,
-    /// The reads of its inputs, if these are few. Otherwise the first is its first entry of [`Plan::reads`].
+    /// The reads of its inputs, if these are few. Otherwise the read of its first input, and its first entry of
+    /// [`Plan::reads`].
     reads: [u32; FEW_READS],
     /// With one output: the entries of [`Plan::readers`] of it. Otherwise the first is the entry of
     /// [`Plan::first_reader`] of its first output.
     readers: (u32, u32),
     output_count: u16,
     input_count: u16,
+    pub how: Reads,
+    /// Whether an entry of the readers of its only output has [`BY_INPUT`].
+    pub has_inputs_to_mark: bool,
     pub is_lazy: bool,
     /// Whether it is demanded whenever a sink is.
     pub is_strict: bool,
+}
+
+/// How a step reads its inputs, and how it gets its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Reads {
+    /// Any inputs. It gets a turn by a mark only, because it is lazy, or not always demanded.
+    Marked,
+    /// Outputs that lie next to each other, at least one. It gets a turn if one of them has changed.
+    Adjacent,
+    /// Two outputs. It gets a turn if one of them has changed.
+    Two,
+    /// Any inputs. It gets a turn if an output that it reads has changed.
+    Mixed,
 }
 
 impl Step {
@@ -44,6 +63,8 @@ impl Step {
             // A node has at most `MAX_PINS` of both.
             output_count: pins.output_count as u16,
             input_count: pins.input_count as u16,
+            how: Reads::Marked,
+            has_inputs_to_mark: false,
             is_lazy: pins.lazy != 0,
             is_strict: false,
         }
@@ -63,7 +84,7 @@ impl Step {
     /// Its entries of [`Plan::reads`], if these are not few.
     #[inline]
     pub fn range_of_reads(&self) -> Range<usize> {
-        self.reads[0] as usize..self.reads[0] as usize + self.inputs()
+        self.reads[1] as usize..self.reads[1] as usize + self.inputs()
     }
 
     /// The entries of [`Plan::readers`] of its only output.
@@ -174,6 +195,18 @@ impl Plan {
         }
         let at = (step.readers.0 + output - step.first_output) as usize;
         &self.readers[self.first_reader[at] as usize..self.first_reader[at + 1] as usize]
+    }
+
+    /// Whether a step gets a turn because an output that it reads, apart from these, has changed.
+    pub fn has_changed_read(
+        &self,
+        step: &Step,
+        changed_at: &[AtomicU32],
+        evaluation: u32,
+        except: &Range<u32>,
+    ) -> bool {
+        let has_changed = |read: &u32| changed_at.get(*read as usize).is_some_and(|at| at.load(Relaxed) == evaluation);
+        step.how != Reads::Marked && self.reads(step).iter().any(|read| has_changed(read) && !except.contains(read))
     }
 
     /// The readers of the only output of a step.
@@ -305,13 +338,16 @@ impl Plan {
                     *to = structure.read_by(input);
                 }
             } else {
-                step.reads[0] = self.reads.len() as u32;
+                step.reads = [structure.read_by(pins.first_input), self.reads.len() as u32];
                 self.reads.try_reserve(step.inputs())?;
                 self.reads.extend(pins.inputs().map(|input| structure.read_by(input)));
             }
+            if step.is_strict && !step.is_lazy {
+                step.how = how(self.reads(&step));
+            }
             let start = self.readers.len() as u32;
             if step.output_count == 1 {
-                self.link_output(structure, pins.first_output);
+                step.has_inputs_to_mark = self.link_output(structure, pins.first_output);
                 step.readers = (start, self.readers.len() as u32);
             } else {
                 step.readers.0 = self.first_reader.len() as u32;
@@ -327,10 +363,10 @@ impl Plan {
         Ok(())
     }
 
-    /// Lists the readers of an output. There is room for all links.
+    /// Lists the readers of an output. There is room for all links. Whether an entry has [`BY_INPUT`].
     #[inline]
-    fn link_output(&mut self, structure: &Structure, output: u32) {
-        let mut last = NONE;
+    fn link_output(&mut self, structure: &Structure, output: u32) -> bool {
+        let (mut last, mut has_inputs) = (NONE, false);
         for input in structure.dependants(output) {
             let kind = structure.kind(input);
             if kind & FEEDBACK != 0 {
@@ -342,12 +378,14 @@ impl Plan {
                 step.is_strict && !step.is_lazy
             };
             let entry = if is_plain { position } else { BY_INPUT | input };
+            has_inputs |= !is_plain;
             // Several inputs of one node usually follow each other.
             if entry != last {
                 self.readers.push(entry);
             }
             last = entry;
         }
+        has_inputs
     }
 
     /// Bytes held.
@@ -360,5 +398,16 @@ impl Plan {
                 + self.levels.capacity()
                 + self.list.capacity())
                 * 4
+    }
+}
+
+/// How a step with these reads reads its inputs, if a change of them gives it a turn.
+#[inline]
+fn how(reads: &[u32]) -> Reads {
+    let is_adjacent = |pair: &[u32]| pair[0].wrapping_add(1) == pair[1];
+    match *reads {
+        [first, ..] if first & OWN == 0 && reads.windows(2).all(is_adjacent) => Reads::Adjacent,
+        [first, second] if (first | second) & OWN == 0 => Reads::Two,
+        _ => Reads::Mixed,
     }
 }

@@ -23,6 +23,8 @@ pub struct Work<'a, F> {
     pub summary: Summary,
     /// Whether a node that was up to date has failed.
     pub is_disturbed: bool,
+    /// Whether most nodes of the plan probably run, and none is broken. So each node is looked at, and bits are not set.
+    pub expects_most: bool,
 }
 
 /// The nodes between a demanded node and the running node.

@@ -54,7 +54,7 @@ pub struct Hot<F> {
     pub flags: AtomicU32,
     /// The evaluation in which it ran last.
     ran_at: AtomicU32,
-    /// Number of its runs, without those that asked for inputs.
+    /// Number of its runs, without those that asked for inputs, plus [`TIMED_RUNS`] - 1.
     runs: AtomicU64,
     /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
     pub function: Option<F>,
@@ -304,7 +304,7 @@ impl<F: Function> State<F> {
     }
 
     pub fn runs(&self, node: u32) -> u64 {
-        self.hot[node as usize].runs.load(Relaxed)
+        self.hot[node as usize].runs.load(Relaxed) - (TIMED_RUNS - 1)
     }
 
     /// Takes over the duration of a run. Returns it in nanoseconds.
@@ -356,16 +356,21 @@ impl<F: Function> State<F> {
         scratch: &mut Scratch,
         mut on_change: impl FnMut(u32),
     ) -> Ended {
-        let Run { structure, position, ref outputs, available, evaluation, is_restore } = *run;
-        let outputs = outputs.clone();
-        if self.broken() > 0 && self.broken_input(structure, structure.node(position), available) != NONE {
-            self.set_broken(position, POISONED, outputs, evaluation, &mut on_change);
-            return Ended::Poisoned;
-        }
         let mut count = 0;
         for (place, read) in scratch.inputs.iter_mut().zip(reads) {
             *place = self.values.read(read);
             count += 1;
+        }
+        self.run_with(run, count, scratch, &mut on_change)
+    }
+
+    /// Runs a node whose inputs are in the scratch.
+    fn run_with(&self, run: &Run<'_>, count: usize, scratch: &mut Scratch, on_change: &mut dyn FnMut(u32)) -> Ended {
+        let Run { structure, position, ref outputs, available, evaluation, is_restore } = *run;
+        let outputs = outputs.clone();
+        if self.broken() > 0 && self.broken_input(structure, structure.node(position), available) != NONE {
+            self.set_broken(position, POISONED, outputs, evaluation, on_change);
+            return Ended::Poisoned;
         }
         let inputs = &scratch.inputs[..count];
         let hot = &self.hot[position as usize];
@@ -377,7 +382,7 @@ impl<F: Function> State<F> {
             hot.count(evaluation);
             for (output, &value) in outputs.zip(inputs) {
                 if self.values.output(output) != value || flags & HAS_VALUE == 0 {
-                    self.store(output, value, evaluation, &mut on_change);
+                    self.store(output, value, evaluation, on_change);
                 }
             }
             hot.flags.store((flags | HAS_VALUE) & !STALE, Relaxed);
@@ -400,7 +405,7 @@ impl<F: Function> State<F> {
         let nanoseconds = watch.filter(|_| is_run).map(|watch| self.learn(position, watch.passed()));
         match verdict {
             Verdict::Done => {}
-            verdict => return self.end_without_values(run, verdict, &mut scratch.failure, &mut on_change),
+            verdict => return self.end_without_values(run, verdict, &mut scratch.failure, on_change),
         }
         hot.count(evaluation);
         let is_first = flags & HAS_VALUE == 0;
@@ -408,17 +413,17 @@ impl<F: Function> State<F> {
         if flags & PLAIN != 0 {
             for (output, &new) in outputs.zip(&scratch.outputs) {
                 if self.values.output(output) != new || is_first {
-                    self.store(output, new, evaluation, &mut on_change);
+                    self.store(output, new, evaluation, on_change);
                 }
             }
         } else {
-            self.replace(run, function, &scratch.outputs, is_first, &mut on_change);
+            self.replace(run, function, &scratch.outputs, is_first, on_change);
             if let (Some(memo), Some(nanoseconds)) = (&self.memo, nanoseconds) {
                 memo.note_run(position, held, nanoseconds, evaluation, is_restore);
             }
         }
         if flags & BROKEN != 0 {
-            is_shifted = self.pass_on_recovery(position, run.outputs.clone(), evaluation, &mut on_change);
+            is_shifted = self.pass_on_recovery(position, run.outputs.clone(), evaluation, on_change);
             self.set_sound(position);
         }
         let is_restored = if is_restore { RESTORED } else { 0 };
@@ -436,7 +441,7 @@ impl<F: Function> State<F> {
         run: &Run<'_>,
         verdict: Verdict,
         failure: &mut Failure,
-        on_change: &mut impl FnMut(u32),
+        on_change: &mut dyn FnMut(u32),
     ) -> Ended {
         let mut failure = std::mem::take(failure);
         if let Verdict::Need(wanted) = verdict {
@@ -482,7 +487,7 @@ impl<F: Function> State<F> {
     }
 
     #[inline]
-    fn store(&self, output: u32, value: Value, evaluation: u32, on_change: &mut impl FnMut(u32)) {
+    fn store(&self, output: u32, value: Value, evaluation: u32, on_change: &mut dyn FnMut(u32)) {
         self.values.set_output(output, value);
         self.changed_at[output as usize].store(evaluation, Relaxed);
         on_change(output);
@@ -490,7 +495,7 @@ impl<F: Function> State<F> {
 
     /// Stores the outputs of a node that are not plain.
     #[cold]
-    fn replace(&self, run: &Run<'_>, function: &F, new: &[Value], is_first: bool, on_change: &mut impl FnMut(u32)) {
+    fn replace(&self, run: &Run<'_>, function: &F, new: &[Value], is_first: bool, on_change: &mut dyn FnMut(u32)) {
         let outputs = run.outputs.clone();
         let record = self.record_of(run.position);
         let is_released = self.flags(run.position) & RELEASED != 0;
@@ -562,7 +567,12 @@ impl<F: Function> State<F> {
 
 impl<F> Default for Hot<F> {
     fn default() -> Self {
-        Self { function: None, flags: AtomicU32::new(0), ran_at: AtomicU32::new(0), runs: AtomicU64::new(0) }
+        Self {
+            function: None,
+            flags: AtomicU32::new(0),
+            ran_at: AtomicU32::new(0),
+            runs: AtomicU64::new(TIMED_RUNS - 1),
+        }
     }
 }
 
@@ -570,7 +580,7 @@ impl<F> Hot<F> {
     /// Whether the next run is timed.
     #[inline]
     pub fn is_timed(&self) -> bool {
-        self.runs.load(Relaxed) % TIMED_RUNS == 1
+        self.runs.load(Relaxed).is_multiple_of(TIMED_RUNS)
     }
 
     /// Counts a run.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 const NODES: f64 = 16_384.0;
 const FRAMES: u64 = 4;
-/// Shape, number of hob_evaluator, its name, and the limit of instructions per node: the count of 2026-11-26 and 10 %.
+/// Shape, number of hob_evaluator, its name, and the limit of instructions per node: the count of 2026-11-27 and 10 %.
 /// The target is 3 x the loop.
 const LIMITS: [(&str, &str, &str, f64); 6] = [
     ("chain", "3", "bitset", 160.0),

@@ -10,6 +10,7 @@ mod failures;
 mod memo;
 mod memory;
 mod model;
+mod most;
 mod random;
 mod seed;
 mod shapes;

@@ -14,6 +14,7 @@ fn run_case(seed: u64, executors: &[Executor]) -> u64 {
     if random.chance(50) {
         pair.graph.threads.split_everything();
     }
+    pair.graph.guess.is_fixed = random.chance(50);
     let fixed = random.chance(50).then(|| random.pick(&EVALUATORS).unwrap());
     for frame in 1..24 {
         for _ in 0..random.below(4) {

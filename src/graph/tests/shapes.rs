@@ -6,6 +6,9 @@ use super::*;
 fn each(check: impl Fn(&mut Net)) {
     for evaluator in EVALUATORS {
         check(&mut Net::new(evaluator));
+        let mut guesses = Net::new(evaluator);
+        guesses.graph.guess.is_fixed = true;
+        check(&mut guesses);
     }
     for threads in [1, 2, 8] {
         check(&mut Net::with_threads(Evaluator::Parallel, threads));
