@@ -99,7 +99,7 @@ impl<'a> Fork<'a> {
         dismiss(called);
         // All helpers have ended already unless the host's `finish` returned too early.
         while self.here.load(Ordering::Acquire) > 0 {
-            pause();
+            give_way();
         }
         if let Err(payload) = outcome {
             resume_unwind(payload);
@@ -110,9 +110,17 @@ impl<'a> Fork<'a> {
     }
 }
 
-fn pause() {
+fn give_way() {
     #[cfg(all(loom, test))]
     loom::thread::yield_now();
     #[cfg(not(all(loom, test)))]
     std::thread::yield_now();
+}
+
+/// A short time in a loop that waits.
+pub fn pause() {
+    #[cfg(all(loom, test))]
+    loom::thread::yield_now();
+    #[cfg(not(all(loom, test)))]
+    std::hint::spin_loop();
 }

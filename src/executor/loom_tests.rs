@@ -58,6 +58,23 @@ fn loom_pool_of_one_worker_helps_and_stops() {
 }
 
 #[test]
+fn loom_awake_worker_helps_the_next_loop_and_stops() {
+    check(Some(3), || {
+        let shared = Arc::new(PoolState::new().unwrap());
+        let worker = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.serve()
+        });
+        let awake = shared.stay_awake();
+        every_block_ends(2, 1, |fork| shared.run(fork, 1, Priority::Normal));
+        every_block_ends(2, 1, |fork| shared.run(fork, 1, Priority::Normal));
+        drop(awake);
+        shared.end();
+        worker.join().unwrap();
+    });
+}
+
+#[test]
 fn loom_two_callers_share_a_worker() {
     check(Some(2), || {
         let shared = Arc::new(PoolState::new().unwrap());

@@ -65,6 +65,7 @@ use crate::base::{Level, Result, Shared, SharedDyn, Text, error, host_log};
 pub use deadline::{Deadline, Stopwatch};
 use fork::Fork;
 use inside::{Posting, is_inside};
+pub use pool::Awake;
 use pool::Pool;
 pub use task::{Task, try_task};
 use task_queue::TaskQueue;
@@ -284,6 +285,17 @@ impl Executor {
             Some(inner) if helpers > 0 && !is_inside() => inner.parallel_for(blocks, helpers, priority, name, body),
             _ => Fork::new(blocks, 0, catch_panic, body).run(|_| (), |()| ()),
         }
+    }
+
+    /// While the answer lives, loops follow each other soon: workers of the built-in pool wait awake for the next one, each
+    /// for a limited time. `None`: there is no pool.
+    pub fn stay_awake(&self) -> Option<Awake<'_>> {
+        self.0.as_ref()?.pool.as_ref().map(Pool::stay_awake)
+    }
+
+    /// Whether it has a pool, whose workers can [`stay_awake`](Self::stay_awake).
+    pub fn has_pool(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.pool.is_some())
     }
 
     /// Append a task to the background queue, behind the tasks of its priority. On failure the task is dropped.

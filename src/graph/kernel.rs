@@ -13,7 +13,7 @@ use super::marks::{Bits, Marks, Pending};
 use super::node::{Call, Failure, Held, Verdict};
 use super::plan::{BY_INPUT, Plan, Reads, Step};
 use super::pull::Work;
-use super::state::{HAS_VALUE, Hot, INPUT, PLAIN, SIMPLE, STALE, State};
+use super::state::{DIRTY, HAS_VALUE, Hot, INPUT, PLAIN, SIMPLE, STALE, State};
 use super::structure::{OWN, Structure};
 use super::value::{Slot, Value};
 use crate::executor::Stopwatch;
@@ -33,6 +33,11 @@ pub enum Rest {
 /// The flags of a simple node that has run, and has no turn by itself.
 const READY: u32 = SIMPLE | PLAIN | HAS_VALUE;
 
+/// Whether a node with these flags is simple, and not broken.
+pub fn is_simple(flags: u32) -> bool {
+    flags & !(STALE | HAS_VALUE) == SIMPLE | PLAIN
+}
+
 /// A node with more readers than this gives its successor a clock of its own.
 const MOST_READERS_IN_TIME: usize = 16;
 
@@ -45,7 +50,8 @@ const MOST_READERS_IN_TIME: usize = 16;
 ///    `changed_at`.
 /// 4. A node with the flag [`SIMPLE`] has a function and one output.
 /// 5. Reads of [`Reads::Adjacent`] and [`Reads::Two`] are without [`OWN`].
-/// 6. This thread alone reads and writes `outputs` and `own`.
+/// 6. No other thread writes the `outputs` and `own` that this one reads or writes, or reads those that it writes. Either one
+///    thread runs nodes, or several run those of one level.
 struct Loop<'a, F> {
     steps: &'a [Step],
     reads: &'a [u32],
@@ -197,12 +203,12 @@ impl<F: Function> Work<'_, F> {
             // SAFETY: it is one of the steps.
             let waits = !ALL
                 || unsafe { lanes.has_changed_read(plan, step, evaluation) }
-                || (flags != READY && bits.has(position));
+                || (flags != READY && (flags & DIRTY != 0 && step.how != Reads::Marked || bits.has(position)));
             if waits {
                 if cancel.load(Relaxed) || (!ALL && left == 0) {
                     break Rest::Stopped(position);
                 }
-                let is_changed = if flags == READY || (!ALL && flags & !(STALE | HAS_VALUE) == SIMPLE | PLAIN) {
+                let is_changed = if flags == READY || (!ALL && is_simple(flags)) {
                     left -= 1;
                     // SAFETY: by invariant 3.
                     let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };

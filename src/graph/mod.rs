@@ -440,6 +440,9 @@ impl<F: Function> Graph<F> {
                 break is_complete;
             }
         };
+        if work.expects_most {
+            bits.clear_all();
+        }
         if evaluator == Evaluator::Lazy {
             self.must_scan |= !is_complete;
         } else {

@@ -1,30 +1,42 @@
 //! Evaluation by a plan on several threads: level by level, in blocks that are worth a thread's while.
+//!
+//! In a frame in which most nodes run, blocks are parts of a level, and threads look themselves which of its nodes wait. In
+//! other frames the calling thread lists the nodes that wait.
 
+use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
-use super::Function;
-use super::marks::{Bits, Pending};
+use super::kernel::{Rest, is_simple};
+use super::marks::{Bits, Marks, Pending};
 use super::plan::{BY_INPUT, Plan};
-use super::pull::Work;
+use super::pull::{Path, Work};
 use super::state::{DIRTY, Run, Scratch};
+use super::{Function, Summary};
 use crate::base::{Result, try_push};
-use crate::executor::{Executor, Priority};
+use crate::executor::{Executor, Priority, Stopwatch};
 
 /// A level with less work runs on the calling thread. Two threads break even at 64 µs of nodes of 400 ns. From 40 to 64 µs
 /// they took up to 1.18 times as long as one. A quarter is added, because durations are means.
 const LEAST_LEVEL_NS: u64 = 80_000;
+/// The same for parts of levels that follow each other, between which workers stay awake.
+const LEAST_PART_LEVEL_NS: u64 = 16_000;
+/// Workers stay awake for levels of at least this work together, if they are most of the work of the plan.
+const LEAST_AWAKE_NS: u64 = 4 * LEAST_LEVEL_NS;
 /// Least work of a block.
 const LEAST_BLOCK_NS: u64 = 10_000;
 /// The cost of a node of a block beside its run. It is collected, run through the general path, and passed on by the
 /// calling thread; and the clock adds to its duration.
 const NODE_OF_BLOCK_NS: u64 = 50;
+/// Most evaluations without parts after one in which they saved no time.
+const LONGEST_PAUSE: u32 = 128;
 /// Levels are measured in evaluations 0, 1, 2, 4, 8, … of a plan, and from here on once in this many: nodes become slower.
 const EVALUATIONS_PER_LOOK: u32 = 64;
 
 /// The levels that several threads run, and the memory of threads.
 pub struct Threads {
-    scratch: Vec<Mutex<Scratch>>,
+    workers: Vec<Mutex<Worker>>,
     /// The nodes of a level that run, and the starts of blocks of them.
     level: Vec<u32>,
     blocks: Vec<u32>,
@@ -32,6 +44,13 @@ pub struct Threads {
     pub handed_out: u64,
     /// The levels of the plan that are worth several threads, by the last measurement.
     heavy: Vec<u32>,
+    /// Whether these follow each other, and all of their nodes are simple: in frames of most nodes, threads run parts of them.
+    has_parts: bool,
+    /// The best time of recent evaluations of most nodes without parts.
+    alone: Duration,
+    /// Evaluations without parts that remain, and that follow the next one in which parts save no time.
+    pub pause: u32,
+    next_pause: u32,
     /// Number of evaluations of the plan.
     evaluations: u32,
     /// The last [`grow`](Self::grow): node positions, levels, pins, threads.
@@ -39,21 +58,38 @@ pub struct Threads {
     least_level_ns: u64,
     least_block_ns: u64,
     node_of_block_ns: u64,
+    #[cfg(test)]
+    splits_everything: bool,
+}
+
+/// Memory of a thread. Only the scratch is used beside parts of levels.
+#[derive(Default)]
+struct Worker {
+    scratch: Scratch,
+    marks: Marks,
+    path: Path,
+    bits: Bits,
 }
 
 impl Default for Threads {
     fn default() -> Self {
         Self {
-            scratch: Vec::new(),
+            workers: Vec::new(),
             level: Vec::new(),
             blocks: Vec::new(),
             handed_out: 0,
             heavy: Vec::new(),
+            has_parts: false,
+            alone: Duration::MAX,
+            pause: 1,
+            next_pause: 1,
             evaluations: 0,
             grown: (0, 0, (0, 0), 0),
             least_level_ns: LEAST_LEVEL_NS,
             least_block_ns: LEAST_BLOCK_NS,
             node_of_block_ns: NODE_OF_BLOCK_NS,
+            #[cfg(test)]
+            splits_everything: false,
         }
     }
 }
@@ -71,11 +107,14 @@ impl Threads {
             list.try_reserve(count + 1)?;
         }
         self.evaluations = 0;
-        while self.scratch.len() < threads {
-            try_push(&mut self.scratch, Mutex::default())?;
+        while self.workers.len() < threads {
+            try_push(&mut self.workers, Mutex::default())?;
         }
-        for scratch in &mut self.scratch {
-            scratch.get_mut().unwrap_or_else(|poison| poison.into_inner()).grow(pins.0, pins.1)?;
+        for worker in &mut self.workers {
+            let worker = worker.get_mut().unwrap_or_else(|poison| poison.into_inner());
+            worker.scratch.grow(pins.0, pins.1)?;
+            // A plan has at most as many positions.
+            worker.bits = Bits::new(positions)?;
         }
         self.grown = wanted;
         Ok(())
@@ -85,6 +124,7 @@ impl Threads {
     #[cfg(test)]
     pub fn split_everything(&mut self) {
         (self.least_level_ns, self.least_block_ns, self.node_of_block_ns) = (0, 0, 0);
+        self.splits_everything = true;
     }
 
     /// Whether several threads make a level of so many nodes faster.
@@ -95,14 +135,61 @@ impl Threads {
             && level_ns - level_ns / threads >= self.node_of_block_ns * nodes as u64
     }
 
+    /// Number of parts of a level whose nodes take about as long as its first one.
+    fn parts_of(&self, node_ns: u64, range: &Range<u32>, executor: &Executor) -> u32 {
+        let threads = executor.max_concurrency() as u64;
+        let nodes = range.len() as u64;
+        let wanted = (node_ns * nodes / self.least_block_ns.max(1)).max(2);
+        // As many for each thread.
+        let even = if wanted > threads { wanted - wanted % threads } else { wanted };
+        even.min(nodes) as u32
+    }
+
+    /// Whether this evaluation goes without parts.
+    fn must_pause(&mut self) -> bool {
+        #[cfg(test)]
+        if self.splits_everything {
+            return false;
+        }
+        let must = self.pause > 0;
+        self.pause -= u32::from(must);
+        must
+    }
+
+    /// Learns from the time of an evaluation of most nodes. If other programs use the processors, parts save none.
+    fn learn(&mut self, is_alone: bool, passed: Duration) {
+        if is_alone {
+            self.alone = passed.min(self.alone.saturating_add(self.alone / 16));
+        } else if passed <= self.alone - self.alone / 8 {
+            self.next_pause = 1;
+        } else {
+            self.pause = self.next_pause;
+            self.next_pause = (2 * self.next_pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Adds the bits of the workers to others.
+    #[cold]
+    fn take_bits(&mut self, bits: &mut Bits) {
+        for worker in &mut self.workers {
+            let from = &mut worker.get_mut().unwrap_or_else(|poison| poison.into_inner()).bits;
+            while let Some(position) = from.next(0) {
+                from.clear(position);
+                bits.set(position);
+            }
+        }
+    }
+
     /// Forgets the levels of a plan.
     pub fn forget_levels(&mut self) {
+        (self.alone, self.pause, self.next_pause) = (Duration::MAX, 1, 1);
         self.grown = (0, 0, (0, 0), 0);
     }
 
     pub fn memory_used(&self) -> usize {
         (self.level.capacity() + self.blocks.capacity() + self.heavy.capacity()) * 4
-            + self.scratch.capacity() * size_of::<Mutex<Scratch>>()
+            + self.workers.capacity() * size_of::<Mutex<Worker>>()
+            + self.workers.len() * self.grown.0 / 8
     }
 }
 
@@ -114,14 +201,36 @@ impl<F: Function> Work<'_, F> {
         if count.is_multiple_of(EVALUATIONS_PER_LOOK) || (count < EVALUATIONS_PER_LOOK && count.is_power_of_two()) {
             self.measure(plan, threads, executor);
         }
-        // Levels are run by their bits.
-        self.expects_most &= threads.heavy.is_empty();
+        self.expects_most &= threads.has_parts || threads.heavy.is_empty();
+        if !self.expects_most || !threads.has_parts {
+            return self.walk_heavy(plan, bits, threads, executor);
+        }
+        let watch = Stopwatch::begin();
+        let is_alone = threads.must_pause();
+        let is_done = if is_alone {
+            self.walk(plan, bits, 0..plan.len() as u32)
+        } else {
+            let _awake = executor.stay_awake();
+            self.walk_heavy(plan, bits, threads, executor)
+        };
+        threads.learn(is_alone, watch.passed());
+        is_done
+    }
+
+    /// Runs what waits: heavy levels on several threads, and those between on this one.
+    fn walk_heavy(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
         let mut start = 0;
         for at in 0..threads.heavy.len() {
             let range = plan.level_of(threads.heavy[at] as usize);
             let end = range.end;
             // The levels between are one walk.
-            if !self.walk(plan, bits, start..range.start) || !self.run_level(plan, bits, range, threads, executor) {
+            let is_done = self.walk(plan, bits, start..range.start)
+                && if self.expects_most {
+                    self.run_parts(plan, bits, range, threads, executor)
+                } else {
+                    self.run_level(plan, bits, range, threads, executor)
+                };
+            if !is_done {
                 return false;
             }
             start = end;
@@ -131,21 +240,114 @@ impl<F: Function> Work<'_, F> {
 
     /// Lists the levels that are worth several threads.
     fn measure(&self, plan: &Plan, threads: &mut Threads, executor: &Executor) {
+        let mut all = 0;
+        let mut work = 0;
         threads.heavy.clear();
         for level in 0..plan.levels() {
             let range = plan.level_of(level);
-            let level_ns = range.clone().map(|position| self.duration_of(plan, position)).sum();
-            if threads.is_worth(level_ns, range.len(), executor) {
+            let level_ns = self.duration_of_level(plan, level);
+            all += level_ns;
+            if level_ns >= LEAST_PART_LEVEL_NS.min(threads.least_level_ns)
+                && range.len() > 1
+                && range.clone().all(|position| self.has_simple(plan, position))
+            {
+                threads.heavy.push(level as u32);
+                work += level_ns;
+            }
+        }
+        // While other levels run, workers would look for the next one in vain.
+        threads.has_parts = executor.has_pool() && work >= LEAST_AWAKE_NS && 5 * work >= 4 * all;
+        #[cfg(test)]
+        {
+            threads.has_parts |= threads.splits_everything;
+        }
+        if threads.has_parts {
+            return;
+        }
+        threads.heavy.clear();
+        for level in 0..plan.levels() {
+            if threads.is_worth(self.duration_of_level(plan, level), plan.level_of(level).len(), executor) {
                 threads.heavy.push(level as u32);
             }
         }
+    }
+
+    fn duration_of_level(&self, plan: &Plan, level: usize) -> u64 {
+        plan.level_of(level).map(|position| self.duration_of(plan, position)).sum()
+    }
+
+    /// Whether the node at a position is simple. Only changes of what they read give it and its readers a turn.
+    fn has_simple(&self, plan: &Plan, position: u32) -> bool {
+        let step = plan.step(position);
+        is_simple(self.state.flags(step.node)) && step.gives_and_has_turns_by_changes()
+    }
+
+    /// Runs a level whose nodes are simple, in parts, while most nodes are expected to run. Whether nothing waits there any
+    /// more.
+    fn run_parts(
+        &mut self,
+        plan: &Plan,
+        bits: &mut Bits,
+        range: Range<u32>,
+        threads: &mut Threads,
+        executor: &Executor,
+    ) -> bool {
+        let count = threads.parts_of(self.duration_of(plan, range.start), &range, executor);
+        threads.handed_out += u64::from(count);
+        let (structure, state, cancel, evaluation) = (self.structure, self.state, self.cancel, self.evaluation);
+        let (evaluated, is_stopped, has_others) = (AtomicU64::new(0), AtomicBool::new(false), AtomicBool::new(false));
+        let shared = &*threads;
+        executor.parallel_for(count as usize, Priority::Normal, "graph", &|context, part| {
+            let mut worker = shared.workers[context.worker()].lock().unwrap_or_else(|poison| poison.into_inner());
+            let Worker { scratch, marks, path, bits } = &mut *worker;
+            let mut work = Work {
+                structure,
+                state,
+                marks,
+                scratch,
+                path,
+                evaluation,
+                node_limit: u64::MAX,
+                cancel,
+                summary: Summary::default(),
+                is_disturbed: false,
+                expects_most: true,
+            };
+            let bound = |part: usize| range.start + (range.len() * part / count as usize) as u32;
+            let (mut next, end) = (bound(part), bound(part + 1));
+            while next < end {
+                next = match work.run_simple::<true>(plan, bits, next, end) {
+                    Rest::Done => break,
+                    Rest::Failed(at) => at + 1,
+                    Rest::General(at) => {
+                        has_others.store(true, Relaxed);
+                        at + 1
+                    }
+                    Rest::Stopped(_) => {
+                        is_stopped.store(true, Relaxed);
+                        break;
+                    }
+                };
+            }
+            evaluated.fetch_add(work.summary.evaluated, Relaxed);
+        });
+        self.summary.evaluated += evaluated.into_inner();
+        let mut is_done = !is_stopped.into_inner();
+        if self.state.broken() != 0 {
+            threads.take_bits(bits);
+        }
+        if has_others.into_inner() || !is_done || self.state.broken() != 0 {
+            self.expect_few(plan, bits, range.start, 0..0);
+            is_done = is_done && self.walk(plan, bits, range);
+        }
+        is_done
     }
 
     fn run_level(
         &mut self,
         plan: &Plan,
         bits: &mut Bits,
-        range: std::ops::Range<u32>,
+        range: Range<u32>,
         threads: &mut Threads,
         executor: &Executor,
     ) -> bool {
@@ -214,7 +416,7 @@ impl<F: Function> Work<'_, F> {
         let (cancel, evaluation) = (self.cancel, self.evaluation);
         let shared = &*threads;
         executor.parallel_for(blocks, Priority::Normal, "graph", &|context, block| {
-            let mut scratch = shared.scratch[context.worker()].lock().unwrap_or_else(|poison| poison.into_inner());
+            let mut worker = shared.workers[context.worker()].lock().unwrap_or_else(|poison| poison.into_inner());
             let of_block = shared.blocks[block] as usize..shared.blocks[block + 1] as usize;
             for &position in &shared.level[of_block] {
                 if cancel.load(Relaxed) {
@@ -223,7 +425,7 @@ impl<F: Function> Work<'_, F> {
                 let step = plan.step(position);
                 let (position, outputs) = (step.node, step.outputs());
                 let run = Run { structure, position, outputs, available: 0, evaluation, is_restore: false };
-                state.run(&run, plan.reads(step).iter().copied(), &mut scratch, |_| ());
+                state.run_apart(&run, &mut plan.reads(step).iter().copied(), &mut worker.scratch, &mut |_| ());
             }
         });
         let mut is_done = allowed == threads.level.len();

@@ -87,6 +87,11 @@ impl Step {
         self.reads[1] as usize..self.reads[1] as usize + self.inputs()
     }
 
+    /// Whether changes of what they read, and no marks, give it and its readers their turns.
+    pub fn gives_and_has_turns_by_changes(&self) -> bool {
+        self.how != Reads::Marked && !self.has_inputs_to_mark
+    }
+
     /// The entries of [`Plan::readers`] of its only output.
     #[inline]
     pub fn range_of_readers(&self) -> Range<usize> {

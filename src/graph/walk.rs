@@ -41,8 +41,7 @@ impl Guess {
 }
 
 impl<F: Function> Work<'_, F> {
-    /// Runs what waits at these positions, in order. Whether nothing waits there any more. If most nodes are expected to
-    /// run, these are all positions of the plan.
+    /// Runs what waits at these positions, in order. Whether nothing waits there any more.
     pub fn walk(&mut self, plan: &Plan, bits: &mut Bits, positions: Range<u32>) -> bool {
         let (mut next, end) = (positions.start, positions.end);
         // A node gives a turn to nodes behind it only.
@@ -77,9 +76,6 @@ impl<F: Function> Work<'_, F> {
                 self.expect_few(plan, bits, next, plan.step(position).outputs());
             }
         }
-        if self.expects_most {
-            bits.clear_all();
-        }
         true
     }
 
@@ -89,13 +85,16 @@ impl<F: Function> Work<'_, F> {
 
     /// If bits were not set, sets those of the positions that wait, which are from this one on. Those that wait because
     /// only the outputs `except` have changed have bits.
-    fn expect_few(&mut self, plan: &Plan, bits: &mut Bits, from: u32, except: Range<u32>) {
+    pub fn expect_few(&mut self, plan: &Plan, bits: &mut Bits, from: u32, except: Range<u32>) {
         if !std::mem::take(&mut self.expects_most) {
             return;
         }
         (0..from).for_each(|position| bits.clear(position));
         for position in from..plan.len() as u32 {
-            if plan.has_changed_read(plan.step(position), self.state.changes(), self.evaluation, &except) {
+            let step = plan.step(position);
+            if self.state.ran_at(step.node) == self.evaluation {
+                bits.clear(position);
+            } else if plan.has_changed_read(step, self.state.changes(), self.evaluation, &except) {
                 bits.set(position);
             }
         }

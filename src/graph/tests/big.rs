@@ -47,6 +47,8 @@ fn blocks_are_handed_out_for_levels_that_are_worth_a_thread() {
     const WIDTH: u32 = 128;
     // Nodes of 800 ns: a level of 100 nodes or more is cut into blocks of 13 nodes.
     let blocks = |level: u64| if level < 100 { 0 } else { level.div_ceil(13) };
+    // If most nodes run, one of 16 us or more is cut into parts of 10 us, as many for each thread.
+    let parts = |level: u64, ns: u64| if level * ns < 16_000 { 0 } else { (level * ns / 20_000 * 2).max(2) };
     let levels = |at: u32| match at / WIDTH {
         0 => vec![0],
         level => vec![(level - 1) * WIDTH + at % WIDTH + 1, (level - 1) * WIDTH + (at + 1) % WIDTH + 1],
@@ -57,24 +59,30 @@ fn blocks_are_handed_out_for_levels_that_are_worth_a_thread() {
         (_, 0) => vec![at - WIDTH + 1],
         _ => vec![at, at - WIDTH + 1],
     };
-    let of_wave = 2 * (1..128).map(blocks).sum::<u64>() + blocks(128);
+    let of_wave: Vec<u64> = (1..128).chain((1..=128).rev()).collect();
     type Reads<'a> = &'a dyn Fn(u32) -> Vec<u32>;
-    let shapes: [(&str, u32, Reads<'_>, u64); 5] = [
-        ("chain", 16_384, &|at| vec![at], 0),
-        ("tree", 16_383, &|at| vec![at.div_ceil(2)], (0..14).map(|level| blocks(1 << level)).sum()),
-        ("levels", WIDTH * WIDTH, &levels, u64::from(WIDTH) * blocks(128)),
+    let shapes: [(&str, u32, Reads<'_>, Vec<u64>); 5] = [
+        ("chain", 16_384, &|at| vec![at], vec![1; 16_384]),
+        ("tree", 16_383, &|at| vec![at.div_ceil(2)], (0..14).map(|level| 1 << level).collect()),
+        ("levels", WIDTH * WIDTH, &levels, vec![128; WIDTH as usize]),
         ("wave", WIDTH * WIDTH, &wave, of_wave),
-        ("broad", 5000, &|_| vec![0], blocks(5000)),
+        ("broad", 5000, &|_| vec![0], vec![5000]),
     ];
     let executor = executor(2);
-    for (name, count, reads, expected) in shapes {
+    for (name, count, reads, widths) in shapes {
+        let in_blocks = widths.iter().map(|&level| blocks(level)).sum();
+        let in_parts = |ns| widths.iter().map(|&level| parts(level, ns)).sum();
+        let of_fast = if name == "tree" { in_parts(60) } else { 0 };
         let (mut graph, head) = graph_of(count, reads);
         let evaluation = Evaluation { evaluator: Evaluator::Parallel, ..Evaluation::default() };
         graph.evaluate(&executor, evaluation).unwrap();
         // A frame decides by these durations before it measures others.
-        for (frame, nanoseconds, expected) in [(1, 800, expected), (2, 800, expected), (3, 60, 0), (4, 1, 0)] {
+        for (frame, nanoseconds, expected) in
+            [(1, 800, in_blocks), (2, 800, in_parts(800)), (3, 60, of_fast), (4, 1, 0)]
+        {
             graph.state.set_durations(nanoseconds);
             graph.threads.forget_levels();
+            graph.threads.pause = 0;
             let before = graph.blocks_handed_out();
             graph.set_input(head, 0, Value([frame, 0])).unwrap();
             assert_eq!(graph.evaluate(&executor, evaluation).unwrap().evaluated, u64::from(count) + 1);

@@ -146,10 +146,15 @@ impl Net {
     }
 
     pub fn evaluate(&mut self) -> Summary {
-        let evaluation = Evaluation { evaluator: self.evaluator, ..Evaluation::default() };
-        let summary = self.graph.evaluate(&self.executor, evaluation).unwrap();
+        let summary = self.try_evaluate();
         assert!(summary.is_complete);
         summary
+    }
+
+    /// Evaluates as far as it gets.
+    pub fn try_evaluate(&mut self) -> Summary {
+        let evaluation = Evaluation { evaluator: self.evaluator, ..Evaluation::default() };
+        self.graph.evaluate(&self.executor, evaluation).unwrap()
     }
 
     /// Evaluates, and returns the names of the nodes that ran.
