@@ -14,8 +14,8 @@ use super::node::{Call, Failure, Held, Verdict};
 use super::plan::{BY_INPUT, Plan, Reads, Step};
 use super::pull::Work;
 use super::state::{DIRTY, HAS_VALUE, Hot, INPUT, PLAIN, SIMPLE, STALE, State};
-use super::structure::{OWN, Structure};
-use super::value::{Slot, Value};
+use super::structure::Structure;
+use super::value::{Slot, Value, Values};
 use crate::executor::Stopwatch;
 
 /// Why the loop has ended.
@@ -45,49 +45,28 @@ const MOST_READERS_IN_TIME: usize = 16;
 ///
 /// Invariants, for `steps` that are not changed after [`Plan::new`]:
 /// 1. Entries of `readers` without [`BY_INPUT`] are positions, below the length of `steps`.
-/// 2. The ranges of a step are within `reads` and `readers`.
+/// 2. The range of a step with one output is within `readers`.
 /// 3. Nodes of steps are below the length of `hot`, outputs of steps and reads without [`OWN`] below those of `outputs` and
 ///    `changed_at`.
 /// 4. A node with the flag [`SIMPLE`] has a function and one output.
 /// 5. Reads of [`Reads::Adjacent`] and [`Reads::Two`] are without [`OWN`].
-/// 6. No other thread writes the `outputs` and `own` that this one reads or writes, or reads those that it writes. Either one
+/// 6. No other thread writes the `outputs` that this one reads or writes, or reads those that it writes. Either one
 ///    thread runs nodes, or several run those of one level.
 struct Loop<'a, F> {
     steps: &'a [Step],
-    reads: &'a [u32],
     readers: &'a [u32],
     hot: &'a [Hot<F>],
     outputs: &'a [Slot],
-    own: &'a [Slot],
     changed_at: &'a [AtomicU32],
 }
 
 impl<'a, F> Loop<'a, F> {
     fn new(plan: &'a Plan, state: &'a State<F>) -> Self {
-        let ((steps, reads, readers), (outputs, own)) = (plan.arrays(), state.values.slots());
+        let ((steps, readers), outputs) = (plan.arrays(), state.values.slots());
         let (hot, changed_at, bounds) = (state.hot(), state.changes(), plan.bounds());
         assert!(bounds.nodes <= hot.len(), "the plan is of another graph");
         assert!(bounds.outputs <= outputs.len().min(changed_at.len()), "the plan is of another graph");
-        Self { steps, reads, readers, hot, outputs, own, changed_at }
-    }
-
-    /// The place of the value that an input reads.
-    ///
-    /// # Safety
-    /// `read` is an entry of `reads`, or of those of a step.
-    #[inline(always)]
-    unsafe fn slot(&self, read: u32) -> &'a Slot {
-        if read & OWN != 0 {
-            return self.own_slot(read & !OWN);
-        }
-        // SAFETY: by invariant 3.
-        unsafe { self.outputs.get_unchecked(read as usize) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn own_slot(&self, input: u32) -> &'a Slot {
-        &self.own[input as usize]
+        Self { steps, readers, hot, outputs, changed_at }
     }
 
     /// The values of the inputs of a simple step.
@@ -95,13 +74,13 @@ impl<'a, F> Loop<'a, F> {
     /// # Safety
     /// Nothing writes them while the slice is used. `room` has [`Bounds::inputs`](super::plan::Bounds) values.
     #[inline(always)]
-    unsafe fn inputs<'b>(&self, step: &Step, room: &'b mut [Value]) -> &'b [Value]
+    unsafe fn inputs<'b>(&self, plan: &Plan, values: &Values, step: &Step, room: &'b mut [Value]) -> &'b [Value]
     where
         'a: 'b,
     {
         let [first, second] = *step.few_reads();
-        // SAFETY: entries of the step or of `reads`, by invariant 2, as many as there are inputs; there is room for
-        // them by this function's contract. Adjacent outputs lie next to each other, by invariant 3.
+        // SAFETY: by invariants 3 and 5; there is room for the inputs by this function's contract. Adjacent outputs lie next
+        // to each other.
         unsafe {
             let count = step.inputs();
             match step.how {
@@ -115,28 +94,9 @@ impl<'a, F> Loop<'a, F> {
                     *room.get_unchecked_mut(0) = self.outputs.get_unchecked(first as usize).get();
                     *room.get_unchecked_mut(1) = self.outputs.get_unchecked(second as usize).get();
                 }
-                _ => self.gather(step, room),
+                _ => gather(plan, values, step, room),
             }
             room.get_unchecked(..count)
-        }
-    }
-
-    /// Copies the values of any inputs.
-    ///
-    /// # Safety
-    /// As [`Self::inputs`].
-    #[inline(never)]
-    unsafe fn gather(&self, step: &Step, room: &mut [Value]) {
-        let few = step.few_reads();
-        // SAFETY: by the function's contract.
-        unsafe {
-            let reads = match few.get(..step.inputs()) {
-                Some(few) => few,
-                None => self.reads.get_unchecked(step.range_of_reads()),
-            };
-            for (at, &read) in reads.iter().enumerate() {
-                *room.get_unchecked_mut(at) = self.slot(read).get();
-            }
         }
     }
 
@@ -152,27 +112,30 @@ impl<'a, F> Loop<'a, F> {
             |read: u32| unsafe { self.changed_at.get_unchecked(read as usize).load(Relaxed) } == evaluation;
         match step.how {
             Reads::Adjacent => {
-                has_changed(first) || (step.inputs() > 1 && self.has_changed_far_read(plan, step, evaluation))
+                has_changed(first)
+                    || (step.inputs() > 1 && plan.has_changed_read(step, self.changed_at, evaluation, &(0..0)))
             }
             Reads::Two => has_changed(first) || has_changed(second),
-            _ => self.has_changed_far_read(plan, step, evaluation),
+            _ => plan.has_changed_read(step, self.changed_at, evaluation, &(0..0)),
         }
     }
+}
 
-    #[inline(never)]
-    fn has_changed_far_read(&self, plan: &Plan, step: &Step, evaluation: u32) -> bool {
-        plan.has_changed_read(step, self.changed_at, evaluation, &(0..0))
+/// Copies the values of any inputs.
+#[inline(never)]
+fn gather(plan: &Plan, values: &Values, step: &Step, room: &mut [Value]) {
+    for (place, &read) in room.iter_mut().zip(plan.reads(step)) {
+        *place = values.read(read);
     }
+}
 
-    /// Passes on the value that the host has set, to the output of a node of class input. Whether it has changed.
-    #[inline(never)]
-    fn take_input(&self, step: &Step, hot: &Hot<F>) -> bool {
-        let (new, slot) =
-            (self.own[(step.few_reads()[0] & !OWN) as usize].get(), &self.outputs[step.output() as usize]);
-        let is_changed = hot.settle(INPUT | PLAIN) | (new != slot.get());
-        slot.set(new);
-        is_changed
-    }
+/// Passes on the value that the host has set, to the output of a node of class input. Whether it has changed.
+#[inline(never)]
+fn take_input<F>(values: &Values, step: &Step, hot: &Hot<F>) -> bool {
+    let new = values.read(step.few_reads()[0]);
+    let is_changed = hot.settle(INPUT | PLAIN) | (new != values.output(step.output()));
+    values.set_output(step.output(), new);
+    is_changed
 }
 
 impl<F: Function> Work<'_, F> {
@@ -215,8 +178,13 @@ impl<F: Function> Work<'_, F> {
                     let old = slot.get();
                     // SAFETY: by invariants 4 and 6. No node writes another one's output, and there is no cycle: the inputs
                     // do not include the output.
-                    let (function, inputs, output) =
-                        unsafe { (hot.function.as_ref().unwrap_unchecked(), lanes.inputs(step, room), slot.alone()) };
+                    let (function, inputs, output) = unsafe {
+                        (
+                            hot.function.as_ref().unwrap_unchecked(),
+                            lanes.inputs(plan, &state.values, step, room),
+                            slot.alone(),
+                        )
+                    };
                     let verdict = if hot.is_timed() {
                         lap.run(step, left, function, inputs, output, &mut failure)
                     } else {
@@ -230,7 +198,7 @@ impl<F: Function> Work<'_, F> {
                     (slot.get() != old) | (!ALL && flags != READY && hot.settle(READY))
                 } else if flags & !(STALE | HAS_VALUE) == INPUT | PLAIN {
                     left -= 1;
-                    lanes.take_input(step, hot)
+                    take_input(&state.values, step, hot)
                 } else {
                     break Rest::General(position);
                 };

@@ -201,8 +201,11 @@ impl<F: Function> Work<'_, F> {
         if count.is_multiple_of(EVALUATIONS_PER_LOOK) || (count < EVALUATIONS_PER_LOOK && count.is_power_of_two()) {
             self.measure(plan, threads, executor);
         }
-        self.expects_most &= threads.has_parts || threads.heavy.is_empty();
-        if !self.expects_most || !threads.has_parts {
+        if threads.heavy.is_empty() {
+            return self.walk(plan, bits, 0..plan.len() as u32);
+        }
+        self.expects_most &= threads.has_parts;
+        if !self.expects_most {
             return self.walk_heavy(plan, bits, threads, executor);
         }
         let watch = Stopwatch::begin();

@@ -163,9 +163,9 @@ impl Plan {
         self.steps.len()
     }
 
-    /// The steps, the reads of their inputs, and the readers of their outputs.
-    pub fn arrays(&self) -> (&[Step], &[u32], &[u32]) {
-        (&self.steps, &self.reads, &self.readers)
+    /// The steps, and the readers of their outputs.
+    pub fn arrays(&self) -> (&[Step], &[u32]) {
+        (&self.steps, &self.readers)
     }
 
     pub fn bounds(&self) -> Bounds {
@@ -203,6 +203,7 @@ impl Plan {
     }
 
     /// Whether a step gets a turn because an output that it reads, apart from these, has changed.
+    #[inline(never)]
     pub fn has_changed_read(
         &self,
         step: &Step,

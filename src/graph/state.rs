@@ -84,9 +84,10 @@ impl Scratch {
     /// Makes room for nodes with this number of pins.
     pub fn grow(&mut self, inputs: usize, outputs: usize) -> Result<()> {
         for (list, count) in [(&mut self.inputs, inputs), (&mut self.outputs, outputs)] {
-            let count = count.max(list.len());
-            list.try_reserve(count - list.len())?;
-            list.resize(count, Value::default());
+            try_reserve_to(list, count)?;
+            while list.len() < count {
+                list.push(Value::default());
+            }
         }
         Ok(())
     }
@@ -372,6 +373,7 @@ impl<F: Function> State<F> {
     }
 
     /// [`Self::run`], compiled once: its calls take 10 % more instructions.
+    #[inline(never)]
     pub fn run_apart(
         &self,
         run: &Run<'_>,

@@ -304,6 +304,7 @@ impl Structure {
 }
 
 /// Makes room for items below this number.
+#[inline(never)]
 pub fn try_reserve_to<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
     Ok(list.try_reserve_exact(count.saturating_sub(list.len()))?)
 }

@@ -86,9 +86,9 @@ impl Values {
         self.outputs[output as usize].set(value);
     }
 
-    /// The values of outputs, and the inputs' own.
-    pub fn slots(&self) -> (&[Slot], &[Slot]) {
-        (&self.outputs, &self.own)
+    /// The values of outputs.
+    pub fn slots(&self) -> &[Slot] {
+        &self.outputs
     }
 
     pub fn own(&self, input: u32) -> Value {
