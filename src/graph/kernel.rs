@@ -152,6 +152,7 @@ impl<F: Function> Work<'_, F> {
         let (cancel, evaluation) = (self.cancel, self.evaluation);
         let allowed = self.node_limit.saturating_sub(self.summary.evaluated);
         let mut left = allowed;
+        let (start, mut skipped) = (position, 0);
         // Not that of the scratch: its place is known.
         let mut failure = Failure::EMPTY;
         let (structure, state, marks, room) = (self.structure, self.state, &mut *self.marks, self.scratch.inputs());
@@ -172,7 +173,7 @@ impl<F: Function> Work<'_, F> {
                     break Rest::Stopped(position);
                 }
                 let is_changed = if flags == READY || (!ALL && is_simple(flags)) {
-                    left -= 1;
+                    left -= u64::from(!ALL);
                     // SAFETY: by invariant 3.
                     let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };
                     let old = slot.get();
@@ -186,7 +187,8 @@ impl<F: Function> Work<'_, F> {
                         )
                     };
                     let verdict = if hot.is_timed() {
-                        lap.run(step, left, function, inputs, output, &mut failure)
+                        let number = if ALL { position.into() } else { allowed - left };
+                        lap.run(step, number, function, inputs, output, &mut failure)
                     } else {
                         call(function, inputs, output, &mut failure)
                     };
@@ -197,7 +199,7 @@ impl<F: Function> Work<'_, F> {
                     }
                     (slot.get() != old) | (!ALL && flags != READY && hot.settle(READY))
                 } else if flags & !(STALE | HAS_VALUE) == INPUT | PLAIN {
-                    left -= 1;
+                    left -= u64::from(!ALL);
                     take_input(&state.values, step, hot)
                 } else {
                     break Rest::General(position);
@@ -218,12 +220,14 @@ impl<F: Function> Work<'_, F> {
                         }
                     }
                 }
+            } else {
+                skipped += 1;
             }
             if ALL {
-                position += 1;
-                if position == end {
+                if position + 1 == end {
                     break Rest::Done;
                 }
+                position += 1;
                 continue;
             }
             // Nothing waits before `position`, because a node gives a turn to nodes behind it only. Bits of a word are
@@ -241,10 +245,15 @@ impl<F: Function> Work<'_, F> {
                 _ => break Rest::Done,
             }
         };
-        match rest {
-            _ if ALL => {}
-            Rest::General(_) | Rest::Stopped(_) => bits.clear_before(position),
-            Rest::Failed(_) | Rest::Done => bits.clear_through(position),
+        let is_over = matches!(rest, Rest::Failed(_) | Rest::Done);
+        if ALL {
+            self.summary.evaluated += u64::from(position + u32::from(is_over) - start - skipped);
+            return rest;
+        }
+        if is_over {
+            bits.clear_through(position);
+        } else {
+            bits.clear_before(position);
         }
         self.summary.evaluated += allowed - left;
         rest
@@ -291,19 +300,19 @@ struct Lap<'a, F> {
 }
 
 impl<F: Function> Lap<'_, F> {
-    /// Times a run. `left` counts down with each run.
+    /// Times a run. `number` is one more in a run that follows.
     #[cold]
     #[inline(never)]
     fn run(
         &mut self,
         step: &Step,
-        left: u64,
+        number: u64,
         function: &F,
         inputs: &[Value],
         output: &mut Value,
         failure: &mut Failure,
     ) -> Verdict {
-        let watch = self.watch.take().filter(|_| self.next == left);
+        let watch = self.watch.take().filter(|_| self.next == number);
         let mut watch = watch.unwrap_or_else(Stopwatch::begin);
         let verdict = call(function, inputs, output, failure);
         let passed = watch.lap();
@@ -311,7 +320,7 @@ impl<F: Function> Lap<'_, F> {
             self.state.learn(step.node, passed);
         }
         if step.range_of_readers().len() <= MOST_READERS_IN_TIME {
-            (self.watch, self.next) = (Some(watch), left.wrapping_sub(1));
+            (self.watch, self.next) = (Some(watch), number + 1);
         }
         verdict
     }

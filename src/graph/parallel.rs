@@ -279,7 +279,7 @@ impl<F: Function> Work<'_, F> {
         plan.level_of(level).map(|position| self.duration_of(plan, position)).sum()
     }
 
-    /// Whether the node at a position is simple. Only changes of what they read give it and its readers a turn.
+    /// Whether the node at a position is simple, and gets its turn by a change alone. So do its readers.
     fn has_simple(&self, plan: &Plan, position: u32) -> bool {
         let step = plan.step(position);
         is_simple(self.state.flags(step.node)) && step.gives_and_has_turns_by_changes()

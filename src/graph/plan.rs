@@ -87,7 +87,7 @@ impl Step {
         self.reads[1] as usize..self.reads[1] as usize + self.inputs()
     }
 
-    /// Whether changes of what they read, and no marks, give it and its readers their turns.
+    /// Whether it gets its turn by a change alone, not by a mark. So do its readers.
     pub fn gives_and_has_turns_by_changes(&self) -> bool {
         self.how != Reads::Marked && !self.has_inputs_to_mark
     }
