@@ -411,12 +411,12 @@ impl<F: Function> Work<'_, F> {
                 return false;
             }
             let node = structure.node(position);
-            let mut reads = node.inputs().map(|input| structure.read_by(input));
+            let reads = node.inputs().map(|input| structure.read_by(input));
             let marks = &mut *self.marks;
-            let mut on_change = |output: u32| marks.change(structure, state, output, pending);
+            let on_change = |output: u32| marks.change(structure, state, output, pending);
             let evaluation = self.evaluation;
             let run = Run { structure, position, outputs: node.outputs(), available, evaluation, is_restore: true };
-            state.run_apart(&run, &mut reads, self.scratch, &mut on_change);
+            state.run_apart(&run, reads, self.scratch, on_change);
             self.summary.evaluated += 1;
             self.summary.restored += 1;
             // Its other readers may have had their turn.

@@ -375,6 +375,7 @@ impl<F: Function> Graph<F> {
         self.rebuild.post(executor, &self.structure, old).is_ok()
     }
 
+    #[inline(never)]
     fn swap(&mut self, made: Made) {
         self.made = made;
         self.threads.forget_levels();

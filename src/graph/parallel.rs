@@ -428,7 +428,7 @@ impl<F: Function> Work<'_, F> {
                 let step = plan.step(position);
                 let (position, outputs) = (step.node, step.outputs());
                 let run = Run { structure, position, outputs, available: 0, evaluation, is_restore: false };
-                state.run_apart(&run, &mut plan.reads(step).iter().copied(), &mut worker.scratch, &mut |_| ());
+                state.run_apart(&run, plan.reads(step).iter().copied(), &mut worker.scratch, |_| ());
             }
         });
         let mut is_done = allowed == threads.level.len();

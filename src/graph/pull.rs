@@ -151,7 +151,7 @@ impl<F: Function> Work<'_, F> {
             let on_change = |output: u32| marks.change(structure, state, output, pending);
             let evaluation = self.evaluation;
             let run = Run { structure, position, outputs: node.outputs(), available, evaluation, is_restore: false };
-            let ended = state.run(&run, reads, self.scratch, on_change);
+            let ended = state.run_apart(&run, reads, self.scratch, on_change);
             match ended {
                 Ended::Done | Ended::Poisoned => {
                     self.marks.finish(position);

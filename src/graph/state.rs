@@ -372,16 +372,27 @@ impl<F: Function> State<F> {
         self.run_with(run, count, scratch, &mut on_change)
     }
 
-    /// [`Self::run`], compiled once: its calls take 10 % more instructions.
-    #[inline(never)]
+    /// [`Self::run`], whose calls take 5 % more instructions, and 3 KB less.
+    #[inline]
     pub fn run_apart(
         &self,
         run: &Run<'_>,
-        reads: &mut dyn Iterator<Item = u32>,
+        reads: impl Iterator<Item = u32>,
+        scratch: &mut Scratch,
+        mut on_change: impl FnMut(u32),
+    ) -> Ended {
+        let count = scratch.read(&self.values, reads);
+        self.run_with_apart(run, count, scratch, &mut on_change)
+    }
+
+    #[inline(never)]
+    fn run_with_apart(
+        &self,
+        run: &Run<'_>,
+        count: usize,
         scratch: &mut Scratch,
         on_change: &mut dyn FnMut(u32),
     ) -> Ended {
-        let count = scratch.read(&self.values, reads);
         self.run_with(run, count, scratch, on_change)
     }
 

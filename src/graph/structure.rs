@@ -225,6 +225,7 @@ impl Structure {
     }
 
     /// A copy on the heap, with the same room for more.
+    #[inline(never)]
     pub fn try_clone(&self) -> Result<Self> {
         fn copy<T: Clone>(items: &Vec<T>) -> Result<Vec<T>> {
             let mut copy = Vec::new();
