@@ -421,7 +421,8 @@ impl<F: Function> Graph<F> {
                 scan(&mut work, plan, bits);
             }
             touched = work.marks.start(structure, work.state, &mut Some(Pending { plan, bits }));
-            work.expects_most = self.guess.expects_most(touched)
+            work.expects_most = evaluator != Evaluator::List
+                && self.guess.expects_most(touched)
                 && work.state.broken() == 0
                 && work.state.memo.is_none()
                 && node_limit >= plan.len() as u64;

@@ -16,8 +16,8 @@ struct Pairs {
 
 const PAIRS: usize = 40;
 const NONE: usize = usize::MAX;
-/// The evaluators that look at each node.
-const MOST: [Evaluator; 2] = [Evaluator::Bitset, Evaluator::Parallel];
+/// The evaluators that look at each node, and the list, which does not.
+const MOST: [Evaluator; 3] = [Evaluator::Bitset, Evaluator::Parallel, Evaluator::List];
 
 /// `holds`: nodes of this remainder by 5 go on with the last good values of their sources.
 fn pairs(evaluator: Evaluator, guesses: bool, holds: usize) -> Pairs {

@@ -38,6 +38,9 @@ fn run_case(seed: u64, executors: &[Executor]) -> u64 {
             let evaluator = fixed.unwrap_or_else(|| random.pick(&EVALUATORS).unwrap());
             let node_limit = if is_cut { 1 + random.below(3) as u64 } else { u64::MAX };
             let executor = &executors[random.below(executors.len())];
+            if random.chance(10) {
+                pair.graph.canceller().cancel();
+            }
             let summary = pair.graph.evaluate(executor, Evaluation { evaluator, node_limit, only: None }).unwrap();
             assert!(summary.evaluated <= node_limit, "seed {seed}, frame {frame}");
             if summary.is_complete {
