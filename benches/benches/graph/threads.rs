@@ -104,11 +104,14 @@ pub fn print(api: &Api, rounds: usize) {
         let shape = shape.at_work();
         let samples = race(api, &pool, &shape, work, rounds, spinning);
         let (times, most) = (ratio(&samples.wall[0], &samples.wall[1]), median(&samples.scaling));
+        let fastest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
         println!(
-            "{:<22} {:.2} x as fast as one thread; spinning threads: {most:.2} x; normalised to 2: {:.2} x",
+            "{:<22} {:.2} x as fast as one thread; spinning threads: {most:.2} x; normalised to 2: {:.2} x; the fastest \
+             rounds: {:.2} x",
             shape.name,
             times,
-            times / most * 2.0
+            times / most * 2.0,
+            fastest(&samples.wall[0]) / fastest(&samples.wall[1])
         );
     }
     println!(
