@@ -85,8 +85,7 @@ impl<'a, F> Loop<'a, F> {
             let count = step.inputs();
             match step.how {
                 Reads::Adjacent => {
-                    let first = self.outputs.get_unchecked(first as usize);
-                    return std::slice::from_raw_parts((&raw const *first).cast(), count);
+                    return std::slice::from_raw_parts(self.outputs.as_ptr().add(first as usize).cast(), count);
                 }
                 // Values are copied by words: one that was just written as 8 bytes and is read as 16 waits for the
                 // processor's store buffer.
