@@ -10,12 +10,14 @@ use super::plan::{BY_INPUT, Plan, Step};
 use super::pull::Work;
 use super::state::{DIRTY, Ended, INPUT, Run, SIMPLE};
 
-/// Guesses whether most nodes of a plan will run: if they did when last the same nodes were touched. "Most" are at least a
-/// third: to look at a node that does not run takes 12 instructions, and to run one takes about 45 fewer.
+/// Guesses whether most nodes of a plan will run: if they did the last two times that the same nodes were touched. "Most" are
+/// at least a third: to look at a node that does not run takes 12 instructions, and to run one takes about 45 fewer.
 #[derive(Default)]
 pub struct Guess {
     /// The answer of [`Marks::start`](super::marks::Marks::start) for the last evaluation in which most nodes ran, plus 1.
     pub(super) touched: u64,
+    /// Whether they ran twice.
+    is_confirmed: bool,
     /// Guess it always.
     #[cfg(test)]
     pub is_fixed: bool,
@@ -27,14 +29,15 @@ impl Guess {
         if self.is_fixed {
             return true;
         }
-        self.touched == touched + 1
+        self.is_confirmed && self.touched == touched + 1
     }
 
     /// Learns from an evaluation in which this many nodes ran.
     pub fn learn(&mut self, touched: u64, ran: u64, nodes: usize) {
+        let is_same = self.touched == touched + 1;
         if 3 * ran >= nodes as u64 {
-            self.touched = touched + 1;
-        } else if self.touched == touched + 1 {
+            (self.touched, self.is_confirmed) = (touched + 1, is_same);
+        } else if is_same {
             self.touched = 0;
         }
     }

@@ -83,6 +83,7 @@ fn blocks_are_handed_out_for_levels_that_are_worth_a_thread() {
             graph.state.set_durations(nanoseconds);
             graph.threads.forget_levels();
             graph.threads.pause = 0;
+            graph.guess.is_fixed = frame > 1;
             let before = graph.blocks_handed_out();
             graph.set_input(head, 0, Value([frame, 0])).unwrap();
             assert_eq!(graph.evaluate(&executor, evaluation).unwrap().evaluated, u64::from(count) + 1);

@@ -123,3 +123,19 @@ fn guess_follows_the_nodes_that_were_touched() {
         assert_eq!((net.number(last), net.number(alone)), (f64::from(number + 20), f64::from(number)));
     }
 }
+
+#[test]
+fn guess_needs_two_frames_of_most_nodes_and_ends_with_one_of_few() {
+    let mut guess = Guess::default();
+    for _ in 0..3 {
+        guess.learn(7, 10, 10);
+        assert!(!guess.expects_most(7), "changes that are cut off every second time");
+        guess.learn(7, 1, 10);
+    }
+    guess.learn(7, 10, 10);
+    guess.learn(7, 10, 10);
+    guess.learn(8, 1, 10);
+    assert!(guess.expects_most(7) && !guess.expects_most(8));
+    guess.learn(7, 1, 10);
+    assert!(!guess.expects_most(7));
+}
