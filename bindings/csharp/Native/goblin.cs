@@ -171,7 +171,8 @@ namespace Hobgoblin.Interop
         /// <summary>Moved for as long as the trial of another setting lasts, so that it fits.</summary>
         HOB_WHY_MAKES_ROOM = 14,
 
-        /// <summary>Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.</summary>
+        /// <summary>Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing: 24 samples
+        /// showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.</summary>
         HOB_WHY_DEAD_LEVER = 15,
     }
 
@@ -292,7 +293,7 @@ namespace Hobgoblin.Interop
         /// <remarks>
         /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings do
         /// not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes. It is
-        /// made at once, and later changes wait for it.
+        /// made at once, and delays later voluntary changes by 1 / <c>changes_per_second</c> seconds.
         /// <para/>
         /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
         /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60

@@ -79,7 +79,7 @@ pub struct hob_goblin_desc {
     ///
     /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings do
     /// not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes. It is
-    /// made at once, and later changes wait for it.
+    /// made at once, and delays later voluntary changes by 1 / `changes_per_second` seconds.
     ///
     /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
     /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60

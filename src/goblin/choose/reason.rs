@@ -79,7 +79,9 @@ impl fmt::Display for Reason {
             Why::Raised | Why::Lowered => {
                 let verb = if why == Why::Raised { "raised" } else { "lowered" };
                 write!(f, "{verb} from {from} to {to} in decision {since}")?;
-                if self.headroom < 0.0 {
+                if self.headroom < 0.0 && why == Why::Raised {
+                    write!(f, ", as others were lowered: the excess was {over:.2}{on}{lane}")
+                } else if self.headroom < 0.0 {
                     write!(f, ": the excess was {over:.2}{on}{lane}")
                 } else if why == Why::Raised {
                     write!(f, ": the headroom was {headroom:.2}{on}{lane}")
