@@ -1,12 +1,13 @@
 //! Whether to graft: by the time of whole frames, queries included.
 //!
-//! The time of a frame is computed from its work, bytes and runs, at the mean durations of the last ones. A duration that is
-//! much longer than the ones before was interrupted, and counts only in part. So a busy machine changes few choices.
+//! The time of a frame is computed from the mean durations of its nodes. A duration that is much longer than the ones before
+//! was interrupted, and counts only in part. So a busy machine changes few choices.
 //!
 //! A grafted frame shows what it would have cost without: the nodes whose results were taken over would have run, and the
-//! compare would have been a copy. If grafting saved clearly in one of the last frames, the next one grafts, too. Now and
-//! then a frame is not grafted, to measure what the prediction is worth. Without a clear gain, a [`Balance`] chooses by the
-//! durations of both ways.
+//! compare would have been a copy. The difference is added to an account, and frames are grafted while it is not empty. So a
+//! burst of frames in which everything changes is paid by the savings of frames before it. Now and then a frame is not
+//! grafted, to measure what the prediction is worth. With an empty account, a [`Balance`] chooses by the durations of both
+//! ways.
 
 use crate::balance::{Balance, Options, Policy};
 use crate::base::Result;
@@ -26,26 +27,13 @@ pub enum Choice {
 const GRAFT: usize = 0;
 const PLAIN: usize = 1;
 
-/// Without grafting, a frame must be predicted to take so many times as long for nothing to be tried.
-const CLEAR: f64 = 1.1;
-/// The share of the time of grafted frames that may be spent to check predictions, and of that of others for trials.
+/// The share of the time of grafted frames that may be spent to check predictions.
 const SHARE: f64 = 0.0075;
-/// Trials that are paid in advance, at most.
-const MOST_TRIALS: f64 = 4.0;
-/// Grafted frames that pay for the first check.
-const FIRST_CREDIT: f64 = 1.0;
-/// Grafted frames without a clear gain, one after the other, after which the balance chooses.
-const PATIENCE: u32 = 8;
-/// More of them after frames in which grafting halved the time, and as many times less as it gained less. Frames in which
-/// everything changes come in bursts, also in a clip in which grafting saves most, and they cost nearly the same both ways.
-const MORE_PATIENCE: f64 = 64.0;
-/// The weight of a frame in the mean gain.
-const GAIN_WEIGHT: f64 = 1.0 / 32.0;
-/// A frame that grafting makes so many times as long, or less, counts as so many. One that takes a little longer counts as one:
-/// in a burst of such frames grafting loses less than it would by waiting for the balance afterwards.
-const MOST_LOSS: f64 = 4.0;
-/// The share of the longest duration that is forgotten with each frame.
-const FORGETTING: f64 = 1.0 / 1024.0;
+/// Predictions of so many times the time without grafting are checked. Others may be a burst, after which a check costs more.
+const CLEAR: f64 = 1.1;
+/// The most that the account holds, in frames without grafting. On a lossy clip of 600 frames bursts cost up to 6. A clip that
+/// begins to move loses so many. The account begins half full.
+const MOST_SAVED: f64 = 8.0;
 /// The weight of a new duration in a mean.
 pub const WEIGHT: f64 = 0.125;
 /// A longer duration counts as so many times the mean.
@@ -58,34 +46,24 @@ pub struct Strategy {
     balance: Balance,
     /// The way of the present frame.
     grafts: bool,
-    /// Frames without a clear gain, one after the other. 0 also as long as nothing is known.
-    unclear: u32,
-    /// The mean of how much longer grafted frames would have taken without, as a multiple of their durations, 0 to 1.
-    gain: f64,
+    /// The account: the time that grafting has saved, in frames without it. At 0 the balance chooses.
+    saved: f64,
     /// The last grafted frame: its duration, and the predicted duration without grafting.
     last: Option<(f64, f64)>,
     /// The seconds that a check costs: about the largest difference of the two in the last frames.
     gap: f64,
     /// The present frame is not grafted, to check the prediction.
     is_check: bool,
-    /// Measured durations without grafting, as a multiple of those predicted: equal inputs save steps without it, too.
+    /// Measured durations without grafting, as a share of those predicted: equal inputs save steps without it, too.
     bias: f64,
-    /// Seconds that may be spent to check a prediction. `None`: before the first frame.
-    credit: Option<f64>,
+    /// Seconds that may be spent to check a prediction. The first one is checked at any price.
+    credit: f64,
     /// The next durations are those of the first frame, in which everything is new.
     is_first: bool,
     /// Mean duration of taking a frame without a compare.
     copy: Option<f64>,
     /// Mean duration of comparing or copying a byte.
     per_byte: Option<f64>,
-    /// The longest duration of taking a grafted frame, of the last ones.
-    longest_take: f64,
-    /// The last frame without grafting, while the balance chooses.
-    last_plain: f64,
-    /// Such a frame took clearly less than the one before: fewer pixels change, so the next frame is grafted.
-    is_trial: bool,
-    /// Seconds that may be spent on these trials.
-    trial_credit: f64,
     frames: [u64; 2],
     seconds: [f64; 2],
 }
@@ -107,11 +85,11 @@ pub struct Spent {
     pub saved_ns: u64,
 }
 
-/// Add a duration to a mean. Longer ones than usual count as a few times the mean: most are interrupts.
+/// Add a duration to a mean. Returns the duration as it counts: most that are much longer than the mean are interrupts.
 fn add_to(mean: &mut Option<f64>, new: f64) -> f64 {
-    let next = mean.map_or(new, |old| old + WEIGHT * (new.min(LONGEST * old) - old));
-    *mean = Some(next);
-    next
+    let new = mean.map_or(new, |old| new.min(LONGEST * old));
+    *mean = Some(mean.map_or(new, |old| old + WEIGHT * (new - old)));
+    new
 }
 
 impl Strategy {
@@ -122,20 +100,15 @@ impl Strategy {
             choice,
             balance,
             grafts: true,
-            unclear: 0,
-            gain: 0.0,
+            saved: MOST_SAVED / 2.0,
             last: None,
             gap: 0.0,
             is_check: false,
             bias: 1.0,
-            credit: None,
+            credit: f64::INFINITY,
             is_first: true,
             copy: None,
             per_byte: None,
-            longest_take: 0.0,
-            last_plain: 0.0,
-            is_trial: false,
-            trial_credit: 0.0,
             frames: [0; 2],
             seconds: [0.0; 2],
         })
@@ -146,11 +119,12 @@ impl Strategy {
         self.grafts = match self.choice {
             Choice::Always => true,
             Choice::Never => false,
-            Choice::Measured if self.unclear < PATIENCE + (MORE_PATIENCE * self.gain) as u32 => {
-                self.is_check = self.unclear == 0 && self.last.is_some() && self.credit.unwrap_or(0.0) >= self.gap;
+            Choice::Measured if self.saved > 0.0 => {
+                let is_worth = |(grafted, plain)| plain > CLEAR * grafted || self.credit.is_infinite();
+                self.is_check = self.last.is_some_and(is_worth) && self.credit >= self.gap;
                 !self.is_check
             }
-            Choice::Measured => std::mem::take(&mut self.is_trial) || self.balance.choose() == GRAFT,
+            Choice::Measured => self.balance.choose() == GRAFT,
         };
         self.grafts
     }
@@ -160,55 +134,46 @@ impl Strategy {
         let way = if self.grafts { GRAFT } else { PLAIN };
         self.frames[way] += 1;
         self.seconds[way] += spent.all;
+        let per_byte = (spent.bytes > 0).then_some(spent.take / spent.bytes as f64);
         if std::mem::take(&mut self.is_first) {
+            self.per_byte = per_byte;
             return;
         }
         let [ran, mean, saved] = [spent.ran_ns, spent.mean_ns, spent.saved_ns].map(|time| time as f64 * 1e-9);
-        let take = match spent.bytes {
-            bytes if self.grafts && bytes > 0 => add_to(&mut self.per_byte, spent.take / bytes as f64) * bytes as f64,
-            _ if self.grafts => spent.take,
-            _ => add_to(&mut self.copy, spent.take),
+        let take = match per_byte {
+            _ if !self.grafts => add_to(&mut self.copy, spent.take),
+            Some(per_byte) => add_to(&mut self.per_byte, per_byte) * spent.bytes as f64,
+            None => spent.take,
         };
         let _ = self.balance.measure(way, (take + ran).max(1e-9));
-        // Means predict a frame better than single durations do.
+        // The means of nodes predict a frame better than single durations do.
         let all = take + mean;
         if self.grafts {
-            let copy = self.copy.unwrap_or(take / 2.0).min(take);
-            self.longest_take = take.max(self.longest_take * (1.0 - FORGETTING));
+            let copy = self.copy.unwrap_or(0.0).min(take);
             let plain = (copy + mean + saved) * self.bias;
             self.judge(all, plain);
             self.last = Some((all, plain));
             self.gap = (plain - all).max(self.gap * (1.0 - WEIGHT));
-            *self.credit.get_or_insert(FIRST_CREDIT * all) += SHARE * all;
-        } else if let Some((grafted, plain)) = self.last.filter(|_| std::mem::take(&mut self.is_check)) {
-            self.bias *= all / plain.max(1e-9);
+            self.credit += SHARE * all;
+        } else if let Some((grafted, plain)) = self.last.take_if(|_| std::mem::take(&mut self.is_check)) {
+            self.bias = (self.bias * all / plain.max(1e-9)).min(1.0);
             self.judge(grafted, all);
             self.gap = all - grafted;
-            self.credit = Some(0.0);
-        } else {
-            let (time, cost) = (take + ran, self.longest_take);
-            self.trial_credit = (self.trial_credit + SHARE * time).min(MOST_TRIALS * cost);
-            // A frame that is compared for longer than this one took gains nothing.
-            let can_gain = CLEAR * cost < time && self.trial_credit >= cost;
-            self.is_trial = can_gain && CLEAR * time < self.last_plain;
-            self.trial_credit -= if self.is_trial { cost } else { 0.0 };
-            self.last_plain = time;
+            self.credit = 0.0;
         }
     }
 
     /// Note how long a frame took with grafting, and takes without.
     fn judge(&mut self, grafted: f64, plain: f64) {
-        self.gain += GAIN_WEIGHT * ((plain / grafted.max(1e-9) - 1.0).clamp(0.0, 1.0) - self.gain);
-        let loss = (grafted / plain.max(1e-9)).clamp(1.0, MOST_LOSS);
-        self.unclear = if plain > CLEAR * grafted { 0 } else { self.unclear.saturating_add(loss as u32) };
+        let share = 1.0 - grafted / plain.max(1e-9);
+        self.saved = (self.saved + share).clamp(0.0, MOST_SAVED);
     }
 
     /// Forget all durations: the frames have another shape.
     pub fn restart(&mut self) {
-        (self.unclear, self.is_first, self.is_check) = (0, true, false);
-        (self.gain, self.last, self.gap, self.bias, self.credit) = (0.0, None, 0.0, 1.0, None);
-        (self.copy, self.per_byte, self.longest_take) = (None, None, 0.0);
-        (self.last_plain, self.is_trial, self.trial_credit) = (0.0, false, 0.0);
+        (self.saved, self.is_first, self.is_check) = (MOST_SAVED / 2.0, true, false);
+        (self.last, self.gap, self.bias, self.credit) = (None, 0.0, 1.0, f64::INFINITY);
+        (self.copy, self.per_byte) = (None, None);
         self.balance.restart();
     }
 
