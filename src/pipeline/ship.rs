@@ -23,6 +23,9 @@ use crate::store::is_same_file;
 /// all, besides the key map. The table of recordings may take a quarter of the temporary file.
 pub const MEMORY: usize = 40 << 20;
 
+/// Bytes of a recording that are a step of its merge.
+const PIECE: u64 = if cfg!(test) { 256 } else { 16 << 20 };
+
 /// Counts steps, and calls the caller's function.
 struct Steps<S, E> {
     step: S,
@@ -32,8 +35,8 @@ struct Steps<S, E> {
 }
 
 impl<S: FnMut(u64, u64) -> Result<(), E>, E: From<Error>> Steps<S, E> {
-    fn new(step: S, all: usize) -> Self {
-        Self { step, done: 0, all: all as u64, failed: None }
+    fn new(step: S, all: u64) -> Self {
+        Self { step, done: 0, all, failed: None }
     }
 
     /// A step is done.
@@ -44,7 +47,12 @@ impl<S: FnMut(u64, u64) -> Result<(), E>, E: From<Error>> Steps<S, E> {
 
     /// [`next`](Self::next) within work of the library. The caller's error waits for [`end`](Self::end).
     fn next_inside(&mut self) -> crate::base::Result<()> {
-        self.done += 1;
+        self.reach_inside(self.done + 1)
+    }
+
+    /// So many steps are done, within work of the library.
+    fn reach_inside(&mut self, done: u64) -> crate::base::Result<()> {
+        self.done = done;
         self.check_inside()
     }
 
@@ -112,9 +120,12 @@ impl Recordings {
         step: impl FnMut(u64, u64) -> Result<(), E>,
     ) -> Result<(Expanded, KeyMap), E> {
         check_is_no_input(out, self.paths.iter().map(|(_, path)| path).chain(keys))?;
-        let mut steps = Steps::new(step, self.paths.len() + 1);
+        // A recording may take most of the time, so that its bytes are steps.
+        let pieces = |length: u64| length / PIECE + 1;
+        let all = self.paths.iter().map(|(Reverse(length), _)| pieces(*length)).sum::<u64>();
+        let mut steps = Steps::new(step, all + 1);
         let mut expansion: Option<Expansion> = None;
-        for (_, path) in &self.paths {
+        for (Reverse(length), path) in &self.paths {
             let recording = Recording::open(io, path)?;
             let mut begun = match expansion.take() {
                 Some(begun) => begun,
@@ -124,9 +135,12 @@ impl Recordings {
                     begun
                 }
             };
-            let added = begun.add_watched(&recording, &mut || steps.check_inside());
+            let before = steps.done;
+            let added =
+                begun.add_watched(&recording, &mut |read| steps.reach_inside(before + read.min(*length) / PIECE));
             steps.end(added)?;
             expansion = Some(begun);
+            steps.done = before + pieces(*length) - 1;
             steps.next()?;
         }
         let mut expansion = expansion.ok_or_else(|| error!(InvalidArgument, "there is no recording"))?;
@@ -161,7 +175,7 @@ impl Shipment<'_> {
         step: impl FnMut(u64, u64) -> Result<(), E>,
     ) -> Result<(BuildReport, KeyMap), E> {
         check_is_no_input(out, self.stable.iter().chain(self.keys))?;
-        let mut steps = Steps::new(step, 2 * self.stable.len() + 1);
+        let mut steps = Steps::new(step, 2 * self.stable.len() as u64 + 1);
         let mut wanted = self.options.wanted();
         for path in self.stable {
             let file = StableFile::open(io, path)?;

@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments, is_quiet: bool) -> Result<Expanded> {
         None => file_name(&arguments.prefix, ordered.identity())?.into(),
     };
     check_is_no_input(&out, recordings.iter().chain(&key_paths))?;
-    let progress = Progress::new("merging", recordings.len() as u64 + 1, is_quiet);
+    let progress = Progress::new("merging", 1, is_quiet);
     let (report, keys) = ordered.expand(&io, &key_paths, &out, |done, all| progress.reach_of(done, all))?;
     let unresolved = report.unresolved.first().iter().map(|found| Unresolved {
         pipeline: found.pipeline.to_string(),

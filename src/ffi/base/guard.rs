@@ -56,6 +56,8 @@ struct ThreadState {
     host_environment: Register,
     /// Whether a loop has left the host's environment active. The next guard to end restores the right one.
     is_altered: bool,
+    /// One more than the thread's number; 0 before it was asked for.
+    number1: usize,
 }
 
 thread_local! {
@@ -68,6 +70,7 @@ thread_local! {
             is_barred: false,
             host_environment: Register::DEFAULT,
             is_altered: false,
+            number1: 0,
         })
     };
 }
@@ -81,6 +84,18 @@ fn with_thread<R>(f: impl FnOnce(&mut ThreadState) -> R) -> R {
 /// A number that is unique among live threads, never 0.
 pub fn thread_token() -> usize {
     Thread::current().token()
+}
+
+/// [`crate::base::thread_number`] without a second lookup of the thread in a hot call.
+#[cfg(feature = "pipeline")]
+#[inline]
+pub fn thread_number() -> usize {
+    with_thread(|thread| {
+        if thread.number1 == 0 {
+            thread.number1 = crate::base::thread_number() + 1;
+        }
+        thread.number1 - 1
+    })
 }
 
 /// This thread. A call looks it up once, because the lookup is a call in a shared library.

@@ -6,6 +6,7 @@ use hobgoblin_macros::{entry, open_enum};
 
 use super::describe::{hob_pipeline_desc, with_description};
 use super::library::hob_pipeline_library;
+use crate::ffi::base::guard::thread_number;
 use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
@@ -68,7 +69,7 @@ pub extern "C" fn hob_pipeline_library_use(
     key: *const hob_fingerprint,
 ) -> hob_pipeline_state {
     let key = Fingerprint(key.bytes);
-    Ok(library.0.as_ref().map_or(State::Unknown, |library| library.use_pipeline(&key)).into())
+    Ok(library.0.as_ref().map_or(State::Unknown, |library| library.use_on(thread_number(), &key)).into())
 }
 
 /// Adds a pipeline that the host has built itself, because it was not ready.

@@ -180,7 +180,8 @@ impl<'a> Build<'a> {
 
     /// [`want`](Self::want) that calls `step` now and then. Its error ends the work.
     pub fn want_watched(file: &StableFile, wanted: &mut Wanted, step: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        let mut watch = Watch::new(step);
+        let mut call = |_| step();
+        let mut watch = Watch::new(&mut call);
         file.for_each_key(|key| {
             watch.note(key.len())?;
             wanted.add_key(key)
@@ -225,7 +226,8 @@ impl<'a> Build<'a> {
         }
         self.timelines.add(&file.timelines()?)?;
         // Names are for reports, and for timelines, which may be wrong.
-        let mut watch = Watch::new(step);
+        let mut call = |_| step();
+        let mut watch = Watch::new(&mut call);
         let lost = file.for_each_unchecked(|pipeline, _| {
             watch.note(pipeline.state.len())?;
             self.add_pipeline(pipeline)
@@ -328,7 +330,8 @@ impl<'a> Build<'a> {
         path: &Path,
         step: &mut dyn FnMut() -> Result<()>,
     ) -> Result<BuildReport> {
-        let (mut watch, mut guid) = (Watch::new(step), Builder::new(CONTEXT));
+        let mut call = |_| step();
+        let (mut watch, mut guid) = (Watch::new(&mut call), Builder::new(CONTEXT));
         let mut content = self.content(&mut watch)?;
         let mut report = std::mem::take(&mut self.report);
         report.rejected = std::mem::take(&mut self.rejections).finish(&mut watch)?;

@@ -87,14 +87,15 @@ pub fn numbered_name(key: &SortKey) -> PipelineKey {
 
 /// Calls a function now and then during long work.
 pub struct Watch<'a> {
-    call: &'a mut dyn FnMut() -> Result<()>,
+    call: &'a mut dyn FnMut(u64) -> Result<()>,
     noted: u32,
+    bytes: u64,
 }
 
 impl<'a> Watch<'a> {
-    /// Calls `call` once for many records.
-    pub fn new(call: &'a mut dyn FnMut() -> Result<()>) -> Self {
-        Self { call, noted: 0 }
+    /// Calls `call` once for many records, with the bytes of all records so far.
+    pub fn new(call: &'a mut dyn FnMut(u64) -> Result<()>) -> Self {
+        Self { call, noted: 0, bytes: 0 }
     }
 
     /// Calls for so many records.
@@ -105,12 +106,13 @@ impl<'a> Watch<'a> {
     /// A record of so many bytes is done. A long one counts for several. The error of the function ends the work.
     #[inline]
     pub fn note(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes as u64;
         self.noted += 1 + (bytes / LONG) as u32;
         if self.noted < WATCHED {
             return Ok(());
         }
         self.noted = 0;
-        (self.call)()
+        (self.call)(self.bytes)
     }
 }
 

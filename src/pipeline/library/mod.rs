@@ -309,9 +309,15 @@ impl Library {
     /// requested. For [`State::Unknown`], build it and call [`add`](Self::add).
     #[inline]
     pub fn use_pipeline(&self, key: &PipelineKey) -> State {
-        let Some(index) = self.precompiler.find(key) else { return self.unknown(key) };
+        self.use_on(thread_number(), key)
+    }
+
+    /// [`use_pipeline`](Self::use_pipeline) on the thread with this number.
+    #[inline]
+    pub fn use_on(&self, thread: usize, key: &PipelineKey) -> State {
+        let Some(index) = self.precompiler.find_here(key) else { return self.unknown(key) };
         let state = self.precompiler.state_of(index);
-        if self.known.uses.note_use(index, thread_number()) || !state.is_final() {
+        if self.known.uses.note_use(index, thread) || !state.is_final() {
             self.note_use(key, index, state);
         }
         state

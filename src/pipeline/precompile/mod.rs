@@ -199,6 +199,12 @@ impl Precompiler {
         self.board.table.find(key)
     }
 
+    /// [`find`](Self::find), compiled into its caller.
+    #[inline(always)]
+    pub fn find_here(&self, key: &PipelineKey) -> Option<u32> {
+        self.board.table.find_here(key)
+    }
+
     /// The key of an index.
     pub fn key(&self, index: u32) -> Option<PipelineKey> {
         self.board.table.key(index)

@@ -116,7 +116,7 @@ impl Merged {
     /// Add a recording. Returns what was lost of it, with entries whose key is not that of their description. After an
     /// error the view may hold a part of the recording.
     pub fn add(&mut self, recording: &Recording) -> Result<LogScan> {
-        self.add_watched(recording, &mut Watch::new(&mut || Ok(())))
+        self.add_watched(recording, &mut Watch::new(&mut |_| Ok(())))
     }
 
     /// [`add`](Self::add) that notes each record.

@@ -2,8 +2,8 @@
 //!
 //! A question takes no lock and writes no memory that another thread reads. Keys live in a hash table of atomics. A full
 //! table is replaced by a larger one, and the old one stays for readers that are still in it. All old tables together are
-//! smaller than the current one. Counts of uses stand in one row per thread. When there are more threads than rows, some
-//! share a row.
+//! smaller than the current one. Counts of uses stand in rows. The first threads have a row each. The others share rows, and
+//! count with an atomic exchange: in a call through C it takes 10 ns, since it waits for all writes before it.
 //!
 //! Invariants:
 //! 1. An index never changes its key, and a key never leaves.
@@ -31,6 +31,8 @@ pub use table::KeyTable;
 
 /// Rows of counts. As many threads count without sharing cache lines.
 const ROWS: usize = 8;
+/// Rows that one thread alone writes: that with the same number.
+const OWN_ROWS: usize = 4;
 /// Counts of a cache line and its neighbour.
 const BLOCK: usize = 32;
 /// A count stops here. The distance to the largest number is more than the threads that can add at the same time.
@@ -49,9 +51,18 @@ impl UseCounts {
     /// first use in the thread's row, so that the first use of all is among them.
     #[inline]
     pub fn note_use(&self, index: u32, thread: usize) -> bool {
-        let row = &self.rows[thread % ROWS];
-        let Some(count) = count(row, index) else { return false };
-        count.load(Relaxed) < MOST_USES && count.fetch_add(1, Relaxed) == 0
+        let is_own = thread < OWN_ROWS;
+        let row = if is_own { thread } else { OWN_ROWS + thread % (ROWS - OWN_ROWS) };
+        let Some(count) = count(&self.rows[row], index) else { return false };
+        let uses = count.load(Relaxed);
+        if uses >= MOST_USES {
+            return false;
+        }
+        if is_own {
+            count.store(uses + 1, Relaxed);
+            return uses == 0;
+        }
+        count.fetch_add(1, Relaxed) == 0
     }
 
     /// Make room for the first `indices`. Uses of later ones are not counted.

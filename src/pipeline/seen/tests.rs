@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::thread::scope;
 
 use super::*;
-use crate::base::{Code, thread_number};
+use crate::base::Code;
 use crate::testing::allocator::{allocations, with_failure};
 
 fn key(number: u64) -> PipelineKey {
@@ -51,11 +51,11 @@ fn uses_of_all_threads_add_up() {
     let seen = Seen::default();
     let indices: Vec<u32> = (0..100).map(|number| seen.insert(&key(number)).expect("memory").0).collect();
     let firsts: usize = scope(|scope| {
-        let use_all = |_| {
+        let use_all = |thread| {
             let (seen, indices) = (&seen, &indices);
             scope.spawn(move || {
                 let uses = indices.iter().flat_map(|&index| (0..=index).map(move |_| index));
-                uses.filter(|&index| seen.note_use(index, thread_number())).count()
+                uses.filter(|&index| seen.note_use(index, thread)).count()
             })
         };
         (0..20).map(use_all).collect::<Vec<_>>().into_iter().map(|thread| thread.join().expect("no panic")).sum()

@@ -103,11 +103,11 @@ impl Expansion {
     /// of another game, shader format, graphics API, version, or set of mask dimensions is refused. After another error,
     /// begin again.
     pub fn add(&mut self, recording: &Recording) -> Result<bool> {
-        self.add_watched(recording, &mut || Ok(()))
+        self.add_watched(recording, &mut |_| Ok(()))
     }
 
-    /// [`add`](Self::add) that calls `step` now and then. Its error ends the work.
-    pub fn add_watched(&mut self, recording: &Recording, step: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
+    /// [`add`](Self::add) that calls `step` now and then with the bytes that are read. Its error ends the work.
+    pub fn add_watched(&mut self, recording: &Recording, step: &mut dyn FnMut(u64) -> Result<()>) -> Result<bool> {
         let (run, path) = (recording.run(), recording.path().display());
         self.identity.check(&run.identity, &crate::base::try_format(format_args!("'{path}'"))?)?;
         if run.version != self.version {
@@ -154,7 +154,8 @@ impl Expansion {
         path: &Path,
         step: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Expanded> {
-        let (mut report, mut watch) = (self.report, Watch::new(step));
+        let mut call = |_| step();
+        let (mut report, mut watch) = (self.report, Watch::new(&mut call));
         let forms = match (self.merged.take_spilled()?, &self.scratch) {
             (Some(spilled), Some(scratch)) => {
                 let (timelines, unresolved) = (self.merged.timelines(), &mut report.unresolved);

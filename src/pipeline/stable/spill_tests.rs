@@ -11,6 +11,7 @@ use crate::pipeline::Mask;
 use crate::pipeline::files::fault_tests;
 use crate::pipeline::keys::KeyMap;
 use crate::pipeline::recording::{FirstUse, LaterUses, Readiness, Recorder};
+use crate::pipeline::ship::Recordings;
 use crate::store::fault_io::FaultDisk;
 use crate::store::io::{SharedIo, share};
 use crate::testing::allocator::{with_allowance, with_failure};
@@ -141,7 +142,7 @@ fn step_of_a_caller_ends_a_long_expansion() {
     expansion.spill_beside(&io, Path::new(OUT), 0).expect("memory");
     files.iter().for_each(|file| _ = expansion.add(&recording(file)).expect("space"));
     let mut other = Expansion::like(&recording(&files[0])).expect("memory");
-    assert!(other.add_watched(&recording(&files[0]), &mut || Err(Error::OUT_OF_MEMORY)).is_err());
+    assert!(other.add_watched(&recording(&files[0]), &mut |_| Err(Error::OUT_OF_MEMORY)).is_err());
     let mut calls = 0;
     let done = expansion.finish_watched(&keys, &io, Path::new(OUT), &mut || {
         calls += 1;
@@ -176,4 +177,23 @@ fn failed_allocation_of_a_spilled_expansion_is_a_result() {
         }
     }
     std::fs::remove_file(&path).expect("it was written");
+}
+
+#[test]
+fn progress_moves_within_one_recording() {
+    let pipelines: Vec<_> = (0..200).map(|number| description(number, 20, 1)).collect();
+    let disk = FaultDisk::default();
+    disk.write(Path::new("/s/a.rec.hobpipe"), &recorded(&run(1), &pipelines));
+    let io = share(disk.process()).expect("memory");
+    let recordings = Recordings::of(&io, vec!["/s/a.rec.hobpipe".into()]).expect("a recording");
+    let mut steps = Vec::new();
+    let mut note = |done, all| -> Result<()> {
+        steps.push((done, all));
+        Ok(())
+    };
+    // Without keys it ends after the merge.
+    assert!(recordings.expand(&io, &[], Path::new(OUT), &mut note).is_err());
+    let all = steps[0].1;
+    let merge: Vec<u64> = steps.iter().filter(|&&(done, of)| of == all && done < all).map(|&(done, _)| done).collect();
+    assert!(merge.is_sorted() && merge.len() > 10 && merge[merge.len() / 2].abs_diff(all / 2) < all / 4, "{steps:?}");
 }
