@@ -695,8 +695,8 @@ typedef enum hob_why {
     HOB_WHY_STRATEGY = 13,
     /// Moved for as long as the trial of another setting lasts, so that it fits.
     HOB_WHY_MAKES_ROOM = 14,
-    /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing: 24 samples
-    /// showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
+    /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
+    /// 24 samples showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
     HOB_WHY_DEAD_LEVER = 15,
 } hob_why;
 

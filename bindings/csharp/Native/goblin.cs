@@ -171,8 +171,10 @@ namespace Hobgoblin.Interop
         /// <summary>Moved for as long as the trial of another setting lasts, so that it fits.</summary>
         HOB_WHY_MAKES_ROOM = 14,
 
-        /// <summary>Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing: 24 samples
-        /// showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.</summary>
+        /// <summary>Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.</summary>
+        /// <remarks>
+        /// 24 samples showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
+        /// </remarks>
         HOB_WHY_DEAD_LEVER = 15,
     }
 

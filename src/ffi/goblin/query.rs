@@ -153,8 +153,8 @@ pub enum hob_why {
     Strategy = 13,
     /// Moved for as long as the trial of another setting lasts, so that it fits.
     MakesRoom = 14,
-    /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing: 24 samples
-    /// showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
+    /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
+    /// 24 samples showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
     DeadLever = 15,
 }
 
