@@ -120,6 +120,7 @@ impl Builder {
 pub const LANES: usize = 8;
 
 /// The begin of names that differ in their last part alone. They are made several at once.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "the list is for names that are made at once"))]
 pub struct Siblings {
     #[cfg(target_arch = "x86_64")]
     keyed: Keyed,

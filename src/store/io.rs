@@ -329,12 +329,15 @@ impl Io for OsIo {
         found.map_or(0, |found| found.size.length)
     }
 
+    #[cfg(unix)]
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        // Other systems cannot open a directory as a file, and journal names with the files.
-        #[cfg(unix)]
-        return posix::open(directory, libc::O_RDONLY | libc::O_NONBLOCK | libc::O_DIRECTORY, 0)?.sync_all();
-        #[cfg(not(unix))]
-        return Ok(());
+        posix::open(directory, libc::O_RDONLY | libc::O_NONBLOCK | libc::O_DIRECTORY, 0)?.sync_all()
+    }
+
+    /// Other systems cannot open a directory as a file, and journal names with the files.
+    #[cfg(not(unix))]
+    fn sync_directory(&self, _: &Path) -> io::Result<()> {
+        Ok(())
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
@@ -415,6 +418,7 @@ enum Access {
     Write,
     /// Create a file that did not exist, for reading and appending.
     Append {
+        #[cfg_attr(not(unix), expect(dead_code, reason = "other systems have no such rights"))]
         mode: u32,
     },
     /// Create a file that did not exist, for reading and writing.
