@@ -22,6 +22,8 @@
 //! | `structure` | links, in arrays |
 //! | `order` | the topological order during edits; cycles |
 //! | `state` | flags, values and counts by node; runs a node |
+//! | `record` | what most nodes do not have: names, kinds, outputs that are not plain |
+//! | `scratch` | memory of a thread that runs nodes |
 //! | `failure` | nodes that failed, and what depends on them |
 //! | `kernel` | runs simple nodes |
 //! | `marks` | what is stale, and what waits for its turn |
@@ -56,6 +58,8 @@ mod parallel;
 mod plan;
 mod pull;
 mod rebuild;
+mod record;
+mod scratch;
 mod state;
 mod structure;
 #[cfg(test)]
@@ -81,7 +85,8 @@ use parallel::Threads;
 use plan::Plan;
 use pull::{Path, Work};
 use rebuild::{Made, Rebuild};
-use state::{MAYBE, STALE, Scratch, State};
+use scratch::Scratch;
+use state::{MAYBE, STALE, State};
 use structure::Structure;
 pub use value::{Cutoff, Value};
 use walk::Guess;

@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::marks::{Marks, Next, Pending, lazy_sources};
-use super::state::{DIRTY, Ended, Run, STALE, Scratch, State};
+use super::scratch::Scratch;
+use super::state::{DIRTY, Ended, Run, STALE, State};
 use super::structure::{LAZY, NONE, Structure};
 use super::{Function, Summary};
 use crate::base::Result;

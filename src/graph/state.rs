@@ -9,6 +9,8 @@ use std::time::Duration;
 use super::failure::Reports;
 use super::memo::Memo;
 use super::node::{Call, Class, Failure, Function, Held, NodeOptions, Output, Verdict};
+use super::record::{PLAIN_RECORD, Record};
+use super::scratch::Scratch;
 use super::structure::{NONE, Node, Structure, put, try_reserve_to};
 use super::value::{Cutoff, Value, Values, is_near};
 use crate::base::{Result, Text, try_box, try_collect, try_string};
@@ -58,60 +60,6 @@ pub struct Hot<F> {
     runs: AtomicU64,
     /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
     pub function: Option<F>,
-}
-
-/// The data that most nodes do not have.
-#[derive(Default)]
-pub struct Record {
-    /// Empty if plain.
-    outputs: Vec<Output>,
-    pub name: String,
-    pub kind: String,
-}
-
-/// The record of a plain node without a name.
-static PLAIN_RECORD: Record = Record { outputs: Vec::new(), name: String::new(), kind: String::new() };
-
-/// Memory of a thread that runs nodes.
-#[derive(Default)]
-pub struct Scratch {
-    inputs: Vec<Value>,
-    outputs: Vec<Value>,
-    failure: Failure,
-}
-
-impl Scratch {
-    /// Makes room for nodes with this number of pins.
-    pub fn grow(&mut self, inputs: usize, outputs: usize) -> Result<()> {
-        for (list, count) in [(&mut self.inputs, inputs), (&mut self.outputs, outputs)] {
-            try_reserve_to(list, count)?;
-            while list.len() < count {
-                list.push(Value::default());
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the values of inputs that read these. Returns their number.
-    #[inline]
-    fn read(&mut self, values: &Values, reads: impl Iterator<Item = u32>) -> usize {
-        let mut count = 0;
-        for (place, read) in self.inputs.iter_mut().zip(reads) {
-            *place = values.read(read);
-            count += 1;
-        }
-        count
-    }
-
-    /// Room for the inputs of a node.
-    pub fn inputs(&mut self) -> &mut [Value] {
-        &mut self.inputs
-    }
-
-    /// Bytes held.
-    pub fn memory_used(&self) -> usize {
-        (self.inputs.capacity() + self.outputs.capacity()) * size_of::<Value>()
-    }
 }
 
 /// A run of a node.
@@ -621,38 +569,6 @@ impl<F> Hot<F> {
     pub fn count(&self, evaluation: u32) {
         self.ran_at.store(evaluation, Relaxed);
         self.runs.store(self.runs.load(Relaxed) + 1, Relaxed);
-    }
-}
-
-impl Record {
-    fn release_all<F: Function>(&self, function: &F, node: &Node, values: &Values) {
-        for (at, (cell, output)) in node.outputs().zip(&self.outputs).enumerate() {
-            let value = values.output(cell);
-            if output.is_owned && value != Value::default() {
-                function.release(at, value);
-            }
-        }
-    }
-}
-
-impl Record {
-    /// Whether the graph releases the values of an output.
-    pub fn owns(&self, output: u32) -> bool {
-        self.outputs.get(output as usize).is_some_and(|output| output.is_owned)
-    }
-
-    /// Whether the graph releases values of it.
-    pub fn owns_any(&self) -> bool {
-        self.outputs.iter().any(|output| output.is_owned)
-    }
-
-    /// The parameters of an output, apart from its initial value.
-    pub fn output(&self, output: u32) -> Output {
-        self.outputs.get(output as usize).copied().unwrap_or_default()
-    }
-
-    fn memory_used(&self) -> usize {
-        size_of::<Self>() + self.outputs.capacity() * size_of::<Output>() + self.name.capacity() + self.kind.capacity()
     }
 }
 
