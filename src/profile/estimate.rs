@@ -24,7 +24,7 @@ pub struct Learned {
     /// All samples as measured, per unit of work, hitches included. A profile stores these statistics, and no estimate
     /// of this run uses them.
     pub measured: Running,
-    /// The samples for estimates, equally weighted: relative to the common factor, with few hitches.
+    /// The samples for estimates, equally weighted: relative to the common factor, without isolated hitches.
     pub run: Running,
     /// The recent samples.
     pub recent: Decayed,
@@ -448,7 +448,15 @@ fn recent(rules: &Rules, sampled: &Learned) -> Normal {
 /// Interpolate from the prior to the distribution of the run as samples accumulate.
 fn ramp(rules: &Rules, sampled: &Learned, prior: Normal) -> Normal {
     let share = sampled.run.count() as f64 / f64::from(rules.measure_quota.max(1));
-    prior.toward(sampled.run.normal(), share.min(1.0))
+    prior.toward(of_run(rules, sampled), share.min(1.0))
+}
+
+/// The distribution of the run. A past estimate has hitches, so the cautious one has them, too.
+fn of_run(rules: &Rules, sampled: &Learned) -> Normal {
+    match rules.blind {
+        Blind::Optimistic => sampled.run.normal(),
+        Blind::Cautious => sampled.hitches.join(&rules.hitches, sampled.run.normal()),
+    }
 }
 
 /// The seed's discount on a blind guess: samples missing from the quota, relative to all samples of the setting.
@@ -486,7 +494,7 @@ pub fn past_to_present_ratio<'a>(rules: &Rules, both: impl Iterator<Item = (&'a 
         for (sampled, past) in learned.iter().zip(past) {
             if past.count > 0 {
                 let weight = sampled.run.count().min(u64::from(rules.measure_quota.max(1))) as f64;
-                present_sum += weight * sampled.run.mean();
+                present_sum += weight * of_run(rules, sampled).mean;
                 past_sum += weight * past.mean;
             }
         }

@@ -235,6 +235,22 @@ fn hitches_of_all_options_count_for_an_option_that_had_none() {
     assert!((clamped - 1.004).abs() < 1e-3, "{clamped}");
 }
 
+/// Otherwise past estimates would shrink with every run.
+#[test]
+fn past_estimates_are_compared_with_means_that_have_hitches_too() {
+    let (mut learned, mut all) = ([Learned::NOTHING; 2], Hitches::NONE);
+    for frame in 0..20_000 {
+        add_to_task(&mut learned, 0, if frame % 100 == 99 { 3.0 } else { 1.0 }, frame, &mut all);
+    }
+    (0..15).for_each(|frame| _ = add_to_task(&mut learned, 1, 1.0, 20_000 + frame, &mut all));
+    let (rules, before) = (Rules { hitches: all, ..CAUTIOUS }, [past(5000, 1.02, 0.2); 2]);
+    let ratio = past_to_present_ratio(&rules, [(&learned[..], &before[..])].into_iter());
+    assert!((ratio - 1.0).abs() < 0.002, "{ratio}");
+    let found = burdens(&rules, &learned, Some(&before), ratio);
+    let means = [found[0].normal.mean, found[1].normal.mean];
+    assert!(means.iter().all(|mean| (mean / 1.02 - 1.0).abs() < 0.002), "{means:?}");
+}
+
 #[test]
 fn estimates_fade_from_old_to_recent_samples_as_these_accumulate() {
     let mut sampled = Learned::NOTHING;

@@ -138,7 +138,7 @@ impl Learn {
             return 1.0;
         }
         let both = self.tasks.iter().filter_map(|task| Some((task.learned(lane), task.past(lane)?)));
-        past_to_present_ratio(&config.rules(), both)
+        past_to_present_ratio(&self.rules(config, lane), both)
     }
 
     /// Update the ratios of present to past burdens on all lanes.

@@ -366,7 +366,7 @@ fn a_past_profile_of_other_options_is_unlearned() {
 /// The common factor is found from clamped samples. If it expected whole hitches, it would fall for minutes, and options without
 /// recent samples would look too cheap.
 #[test]
-fn rare_hitches_do_not_make_options_without_samples_look_cheap() {
+fn rare_hitches_do_not_make_options_without_recent_samples_look_cheap() {
     let mut goblin = goblin(16.0);
     let mut machine = Machine::new(3);
     machine.hitches = Some((100, 3.0));
