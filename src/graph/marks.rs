@@ -5,7 +5,7 @@
 //! date, its sources are, too, and no evaluator visits it.
 //!
 //! While a plan evaluates, this holds for the nodes outside its strict part only. Those inside have their bit in
-//! [`Pending`] instead.
+//! [`Pending`] instead, or in frames of most nodes read an output that has changed.
 
 use super::plan::Plan;
 use super::state::{DIRTY, LISTED, MAYBE, STALE, State};

@@ -217,7 +217,9 @@ impl<F: Function> Work<'_, F> {
             let _awake = executor.stay_awake();
             self.walk_heavy(plan, bits, threads, executor)
         };
-        threads.learn(is_alone, watch.passed());
+        if is_done && self.expects_most {
+            threads.learn(is_alone, watch.passed());
+        }
         is_done
     }
 
