@@ -1,13 +1,13 @@
 //! Whether to graft: by the time of whole frames, queries included.
 //!
-//! The time of a frame is computed from the mean durations of its nodes. A duration that is much longer than the ones before
-//! was interrupted, and counts only in part. So a busy machine changes few choices.
+//! The time of a frame is computed from the mean durations of its nodes and the time of its compare. A duration that is much
+//! longer than the ones before was interrupted, and counts only in part. So a busy machine changes few choices.
 //!
 //! A grafted frame shows what it would have cost without: the nodes whose results were taken over would have run, and the
-//! compare would have been a copy. The difference is added to an account, and frames are grafted while it is not empty. So a
-//! burst of frames in which everything changes is paid by the savings of frames before it. Now and then a frame is not
-//! grafted, to measure what the prediction is worth. With an empty account, a [`Balance`] chooses by the durations of both
-//! ways.
+//! compare would have been a copy. The share of time that it saved is added to an account, and frames are grafted while that
+//! is not empty. So a burst of frames in which everything changes is paid by the savings of frames before it. Now and then a
+//! frame is not grafted, to measure what the prediction is worth. With an empty account, a [`Balance`] chooses by the durations
+//! of both ways.
 
 use crate::balance::{Balance, Options, Policy};
 use crate::base::Result;
@@ -34,6 +34,8 @@ const CLEAR: f64 = 1.1;
 /// The most that the account holds, in frames without grafting. On a lossy clip of 600 frames bursts cost up to 6. A clip that
 /// begins to move loses so many. The account begins half full.
 const MOST_SAVED: f64 = 8.0;
+/// Least share of a prediction that a check may find: the frame of the check may have had fewer queries than the one before.
+const LEAST_BIAS: f64 = 0.25;
 /// The weight of a new duration in a mean.
 pub const WEIGHT: f64 = 0.125;
 /// A longer duration counts as so many times the mean.
@@ -46,7 +48,7 @@ pub struct Strategy {
     balance: Balance,
     /// The way of the present frame.
     grafts: bool,
-    /// The account: the time that grafting has saved, in frames without it. At 0 the balance chooses.
+    /// The account: the sum of the shares of time that grafting has saved in each frame. At 0 the balance chooses.
     saved: f64,
     /// The last grafted frame: its duration, and the predicted duration without grafting.
     last: Option<(f64, f64)>,
@@ -87,8 +89,10 @@ pub struct Spent {
 
 /// Add a duration to a mean. Returns the duration as it counts: most that are much longer than the mean are interrupts.
 fn add_to(mean: &mut Option<f64>, new: f64) -> f64 {
-    let new = mean.map_or(new, |old| new.min(LONGEST * old));
-    *mean = Some(mean.map_or(new, |old| old + WEIGHT * (new - old)));
+    // A coarse clock may have measured nothing before.
+    let old = mean.filter(|&old| old > 0.0);
+    let new = old.map_or(new, |old| new.min(LONGEST * old));
+    *mean = Some(old.map_or(new, |old| old + WEIGHT * (new - old)));
     new
 }
 
@@ -156,7 +160,7 @@ impl Strategy {
             self.gap = (plain - all).max(self.gap * (1.0 - WEIGHT));
             self.credit += SHARE * all;
         } else if let Some((grafted, plain)) = self.last.take_if(|_| std::mem::take(&mut self.is_check)) {
-            self.bias = (self.bias * all / plain.max(1e-9)).min(1.0);
+            self.bias = (self.bias * all / plain.max(1e-9)).clamp(LEAST_BIAS, 1.0);
             self.judge(grafted, all);
             self.gap = all - grafted;
             self.credit = 0.0;
