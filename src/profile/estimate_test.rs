@@ -242,7 +242,7 @@ fn past_estimates_are_compared_with_means_that_have_hitches_too() {
     for frame in 0..20_000 {
         add_to_task(&mut learned, 0, if frame % 100 == 99 { 3.0 } else { 1.0 }, frame, &mut all);
     }
-    (0..15).for_each(|frame| _ = add_to_task(&mut learned, 1, 1.0, 20_000 + frame, &mut all));
+    (0..15).for_each(|frame| add_to_task(&mut learned, 1, 1.0, 20_000 + frame, &mut all));
     let (rules, before) = (Rules { hitches: all, ..CAUTIOUS }, [past(5000, 1.02, 0.2); 2]);
     let ratio = past_to_present_ratio(&rules, [(&learned[..], &before[..])].into_iter());
     assert!((ratio - 1.0).abs() < 0.002, "{ratio}");
