@@ -171,7 +171,7 @@ impl<F: Function> Work<'_, F> {
                 if cancel.load(Relaxed) || (!ALL && left == 0) {
                     break Rest::Stopped(position);
                 }
-                let is_changed = if flags == READY || is_simple(flags) {
+                let is_changed = if flags == READY || (!ALL && is_simple(flags)) {
                     left -= u64::from(!ALL);
                     // SAFETY: by invariant 3.
                     let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };
@@ -196,7 +196,7 @@ impl<F: Function> Work<'_, F> {
                         self.fail(plan, bits, step, verdict, failure);
                         break Rest::Failed(position);
                     }
-                    (slot.get() != old) | (flags != READY && hot.settle(READY))
+                    (slot.get() != old) | (!ALL && flags != READY && hot.settle(READY))
                 } else if flags & !(STALE | HAS_VALUE) == INPUT | PLAIN {
                     left -= u64::from(!ALL);
                     take_input(&state.values, step, hot)
