@@ -34,8 +34,9 @@ impl Guess {
 
     /// Learns from an evaluation in which this many nodes ran.
     pub fn learn(&mut self, touched: u64, ran: u64, nodes: usize) {
-        let is_same = self.touched == touched + 1;
-        if 3 * ran >= nodes as u64 {
+        let (is_same, nodes) = (self.touched == touched + 1, nodes as u64);
+        // A node that was touched itself takes a detour, so there must be few.
+        if 3 * ran >= nodes && 8 * (touched >> 32) <= nodes {
             (self.touched, self.is_confirmed) = (touched + 1, is_same);
         } else if is_same {
             self.touched = 0;

@@ -139,3 +139,14 @@ fn guess_needs_two_frames_of_most_nodes_and_ends_with_one_of_few() {
     guess.learn(7, 1, 10);
     assert!(!guess.expects_most(7));
 }
+
+#[test]
+fn frames_in_which_many_nodes_are_dirty_by_themselves_are_not_guessed() {
+    let mut guess = Guess::default();
+    let (few, many) = (2 << 32 | 5, 3 << 32 | 7);
+    for touched in [few, many] {
+        guess.learn(touched, 16, 16);
+        guess.learn(touched, 16, 16);
+        assert_eq!(guess.expects_most(touched), touched == few);
+    }
+}
