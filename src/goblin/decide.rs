@@ -51,6 +51,9 @@ impl Core {
         let settled =
             if other_strategy { choose.settle_anew(question, &frame)? } else { choose.settle(question, &frame)? };
         choose.remember_settled(&question.formulation, &settled, &frame);
+        if !settled.weighed.feasible {
+            learn.doubt_past(&config, now);
+        }
         if !settled.held {
             choose.watch_levers(question, learn, &frame);
         }

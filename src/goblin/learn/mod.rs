@@ -54,6 +54,8 @@ pub struct Learn {
     drifts: [Drift; LANES],
     /// Hitches of all options, by governed lane.
     hitches: [Hitches; LANES],
+    /// The past is doubted until this decision.
+    doubts_until: u64,
     /// Part of the totals that no setting reports, by governed lane.
     residuals: Vec<Learned>,
     /// The latest decision with a reported total, by governed lane.
@@ -79,6 +81,7 @@ impl Learn {
             holds: [Hold::default(); LANES],
             drifts: [Drift::default(); LANES],
             hitches: [Hitches::NONE; LANES],
+            doubts_until: 0,
             residuals: try_filled(Learned::NOTHING, lanes)?,
             latest_totals: [0; LANES],
         })
@@ -125,6 +128,16 @@ impl Learn {
     /// Mean part of the totals of a governed lane that no setting reports.
     pub fn residual(&self, lane: usize) -> f64 {
         self.residuals[lane].long_run().mean
+    }
+
+    /// Note that no choice of a decision fitted. Perhaps the past is of other options, and makes cheaper ones look dear.
+    pub fn doubt_past(&mut self, config: &Config, decision: u64) {
+        self.doubts_until = decision + config.decisions_of(TUNING.forecast.doubt_seconds);
+    }
+
+    /// Whether the past is doubted.
+    pub fn doubts_past(&self) -> bool {
+        self.history.latest() < self.doubts_until
     }
 
     /// The rules of estimates on a governed lane.

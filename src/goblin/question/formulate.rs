@@ -46,7 +46,7 @@ impl Question {
             let known = !setting.has_burden || present.weigh(formulation, position, setting, start);
             present.add_values(formulation, position, setting);
             let Held { choice, resting } = held(position);
-            if setting.has_burden && config.burdens == Burdens::Learned {
+            if setting.has_burden && config.burdens == Burdens::Learned && learn.doubts_past() {
                 present.doubt_past(formulation, setting, start, choice);
             }
             restrict(formulation, setting, known, start, resting);
