@@ -235,6 +235,7 @@ impl Core {
     fn await_samples(&mut self, chosen: &Net, weighed: &Weighed, fair: bool, frame: &Frame<'_>) {
         let decision = self.latest_decision();
         let (lanes, strategy) = (self.lanes, self.active_strategy() as u8);
+        let held = self.config.decisions_of(TUNING.hold.held_seconds);
         for (index, lane) in lanes.iter().enumerate() {
             let mean = chosen.mean[lane];
             let expected = self.expect_samples(decision, index, mean);
@@ -245,6 +246,7 @@ impl Core {
                 mean,
                 variance,
                 own_variance: (variance - beside.variance).max(0.0),
+                samples: expected.count,
                 awaited: expected.count,
                 residual: beside.mean,
                 common: frame.slow[index],
@@ -254,6 +256,7 @@ impl Core {
                 fair: fair && expected.is_complete && is_known,
                 trials: !fair,
                 strategy,
+                held: decision >= self.choose.target.last_change() + held,
                 ..Forecast::default()
             };
         }

@@ -62,6 +62,11 @@ impl Hitches {
         (1.0 + excess.min(most * count)) / (1.0 + excess)
     }
 
+    /// The share of samples that are hitches.
+    pub fn share(&self) -> f64 {
+        f64::from(self.count / self.samples.max(LEAST_SAMPLES))
+    }
+
     /// The counts as shares of the samples of an option.
     fn shares(&self, all: &Self) -> Self {
         let shared = all.scaled(SHARED / all.samples.max(SHARED));

@@ -2,6 +2,7 @@
 
 use super::Learn;
 use super::history::{Forecast, Given};
+use super::hold::Speed;
 use crate::base::{Error, Number, Result, error};
 use crate::goblin::config::{Config, Exploration, LANES, LARGEST};
 use crate::goblin::tuning::TUNING;
@@ -221,11 +222,15 @@ impl Learn {
     fn compare(&mut self, decision: u64, forecast: &Forecast, lane: usize, limit: f64, config: &Config) {
         let full = forecast.mean + self.sigmas(config, lane) * forecast.variance.sqrt();
         let is_near = full > (1.0 - TUNING.hold.near) * limit;
-        self.holds[lane].observe(forecast.measured_total() > limit, is_near, config.overrun_probability);
+        let probability = config.overrun_probability;
+        let hitches = self.hitches[lane].share() * f64::from(forecast.samples);
+        let speed =
+            if forecast.held && hitches > TUNING.hold.hitches * probability { Speed::Quick } else { Speed::Slow };
+        self.holds[lane].observe(forecast.measured_total() > limit, is_near, probability, speed);
         if let Some(total) = forecast.total.filter(|_| forecast.measured > 0.0) {
             let _ = self.residuals[lane].add_unless_hitch((total - forecast.measured).max(0.0), decision);
         }
-        let (probability, sigmas) = (config.overrun_probability, config.nominal_sigmas());
+        let sigmas = config.nominal_sigmas();
         let ratio = self.ratio_on(config, lane);
         let calibration = &mut self.calibrations[lane];
         let typical = calibration.typical_ratio(self.history.parts(decision, lane));

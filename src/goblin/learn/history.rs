@@ -51,7 +51,8 @@ pub struct Forecast {
     pub variance: f64,
     /// The part of the variance from single burdens.
     pub own_variance: f64,
-    /// Number of missing samples.
+    /// Number of samples that the total consists of, and of those that are missing.
+    pub samples: u32,
     pub awaited: u32,
     /// Sum of the samples so far.
     pub measured: f64,
@@ -75,6 +76,8 @@ pub struct Forecast {
     pub settled: bool,
     /// The active strategy.
     pub strategy: u8,
+    /// Whether no setting had changed for [`Hold::held_seconds`](crate::goblin::tuning::Hold::held_seconds).
+    pub held: bool,
 }
 
 impl Forecast {
