@@ -51,8 +51,9 @@ pub struct Forecast {
     pub variance: f64,
     /// The part of the variance from single burdens.
     pub own_variance: f64,
-    /// Number of samples that the total consists of, and of those that are missing.
+    /// Number of samples that the total consists of.
     pub samples: u32,
+    /// Number of missing samples.
     pub awaited: u32,
     /// Sum of the samples so far.
     pub measured: f64,

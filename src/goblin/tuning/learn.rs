@@ -112,8 +112,8 @@ constants! {
         margin_least: f64 = 0.6,
         margin_most: f64 = 2.0,
         /// Where hitches make frames late: the first step that is added to `margin_step`, and the number of asked late frames
-        /// after which half of it is left. The row `spikes` (60 seeds): without it 1.015 of the value at 1.38 % late; .04
-        /// and 20 .967 at 1.05 %, .06 and 10 .964 at 1.02 %, .08 and 10 .957 at .98 %.
+        /// that halve it. The row `spikes` has 1.015 of the value at 1.38 % late without both (60 seeds). With .04 and 20 it has
+        /// .967 at 1.05 %, with .06 and 10 .964 at 1.02 %, with .08 and 10 .957 at .98 %.
         quick_step: f64 = 0.08,
         quick_late: f64 = 10.0,
         /// Frames with a hitch, as a multiple of the asked late frames, above which the margin moves so. With 1, the contest
