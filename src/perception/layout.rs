@@ -56,6 +56,7 @@ impl<C: Cognition> Perception<C> {
     }
 
     /// Begin anew with frames of another shape. A failure changes nothing.
+    #[cold]
     pub(super) fn restart(&mut self, shape: Shape, moves: usize) -> Result<()> {
         let nodes = self.tree.places();
         let mut next = Shaped { frames: self.frames.successor(shape)?, ..Shaped::default() };

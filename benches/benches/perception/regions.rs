@@ -44,7 +44,6 @@ fn watching(options: Options, rects: &[Rect]) -> (FrameStore, Vec<RegionId>) {
 }
 
 /// Two buffers in turn, with the same pixels.
-#[derive(Debug)]
 struct Buffers([Vec<u8>; 2]);
 
 impl HostFrames for Buffers {

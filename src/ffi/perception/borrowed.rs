@@ -7,7 +7,7 @@ use crate::perception::frames::HostFrames;
 use crate::perception::image::{Format, Shape, View};
 
 /// Where the pixels of a frame are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Borrowed {
     /// 0: none.
     number: u64,
@@ -31,7 +31,6 @@ const NO_FRAME: Borrowed = Borrowed {
 ///
 /// Invariant: a frame is here from its [`keep`](HostFrames::keep) on, until as many frames as there are places were
 /// kept after it, or one of another shape.
-#[derive(Debug)]
 pub struct BorrowedFrames(Vec<Borrowed>);
 
 // SAFETY: the pixels are only read, on any thread, and the host does not change them meanwhile.

@@ -48,7 +48,6 @@ impl Lender {
     }
 }
 
-#[derive(Debug)]
 struct Host {
     lender: Lender,
     kept: VecDeque<(u64, Arc<Buffer>)>,

@@ -71,7 +71,7 @@ use tiles::Tiles;
 const MOVING_SHARE: u64 = 4;
 
 /// Keeps the last frames, and knows which regions changed.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FrameStore {
     options: Options,
     shape: Shape,
