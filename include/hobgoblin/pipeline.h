@@ -925,9 +925,9 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_forget(
 /// Each is reported once. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_flush(const hob_pipeline_library *library);
 
-/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used, as a sentence without a
-/// NUL. `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If
-/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
+/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used: a text without a NUL.
+/// `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If `capacity` is
+/// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_problem(
     const hob_pipeline_library *library, char *buffer, size_t capacity, size_t *out_size);
 

@@ -1525,9 +1525,11 @@ namespace Hobgoblin.Interop
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_library_flush(hob_pipeline_library* library);
 
-        /// <summary>Experimental: Gets why pipelines are not kept, bans not remembered, or those of the last start not used, as a sentence without a
-        /// NUL. <c>*out_size</c> receives the required size: 0 if there is no problem. <c>buffer</c> NULL asks only for that. If
-        /// <c>capacity</c> is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.</summary>
+        /// <summary>Experimental: Gets why pipelines are not kept, bans not remembered, or those of the last start not used: a text without a NUL.</summary>
+        /// <remarks>
+        /// <c>*out_size</c> receives the required size: 0 if there is no problem. <c>buffer</c> NULL asks only for that. If <c>capacity</c> is
+        /// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
+        /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_library_get_problem(hob_pipeline_library* library, byte* buffer, UIntPtr capacity, UIntPtr* out_size);
 

@@ -149,9 +149,9 @@ pub extern "C" fn hob_pipeline_library_flush(library: *const hob_pipeline_librar
     library.0.as_ref().map_or(Ok(()), |library| library.flush())
 }
 
-/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used, as a sentence without a
-/// NUL. `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If
-/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
+/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used: a text without a NUL.
+/// `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If `capacity` is
+/// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_get_problem(
     library: *const hob_pipeline_library,
