@@ -44,8 +44,8 @@ namespace Hobgoblin
                 Hob.Check(Native.hob_perception_desc_init(raw, (uint)sizeof(hob_perception_desc)));
         }
 
-        /// <summary>Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the
-        /// default, 2.</summary>
+        /// <summary>Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it, unless
+        /// <c>BorrowsFrames</c> is set. 0: the default, 2.</summary>
         public uint History { get => Raw.history; set => Raw.history = value; }
         /// <summary>Limit of the bytes of kept frames. Default 0: no limit.</summary>
         public ulong MemoryLimit { get => Raw.memory_limit; set => Raw.memory_limit = value; }

@@ -148,7 +148,8 @@ typedef enum hob_compare_order {
 typedef struct hob_perception_desc {
     /// sizeof(hob_perception_desc).
     uint32_t struct_size;
-    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the default, 2.
+    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it, unless
+    /// `borrows_frames` is set. 0: the default, 2.
     uint32_t history;
     /// Limit of the bytes of kept frames. Default 0: no limit.
     uint64_t memory_limit;

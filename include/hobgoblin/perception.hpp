@@ -39,6 +39,8 @@ struct PerceptionPipeline {
 ///     eye.begin_frame(frame);
 ///     if (const auto value = eye.query(health, 3)) react(value->number);
 ///
+/// Frames are copied, unless hob_perception_desc.borrows_frames is set.
+///
 /// An exception from a cognition fails the pipelines that need it: its message is what(). The call continues, and
 /// rethrows the first exception at its end, also in its try_ form.
 class Perception {

@@ -292,7 +292,8 @@ namespace Hobgoblin.Interop
         /// <summary>sizeof(hob_perception_desc).</summary>
         public uint struct_size;
 
-        /// <summary>Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the default, 2.</summary>
+        /// <summary>Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it, unless
+        /// <c>borrows_frames</c> is set. 0: the default, 2.</summary>
         public uint history;
 
         /// <summary>Limit of the bytes of kept frames. Default 0: no limit.</summary>

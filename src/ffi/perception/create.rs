@@ -70,7 +70,8 @@ pub enum hob_compare_order {
 pub struct hob_perception_desc {
     /// sizeof(hob_perception_desc).
     pub struct_size: u32,
-    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the default, 2.
+    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it, unless
+    /// `borrows_frames` is set. 0: the default, 2.
     #[default(2)]
     pub history: u32,
     /// Limit of the bytes of kept frames. Default 0: no limit.

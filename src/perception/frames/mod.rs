@@ -251,7 +251,8 @@ impl FrameStore {
         Ok(())
     }
 
-    /// Whether the next frame can begin. For frames of the host.
+    /// Refuse a frame that cannot begin if frames are borrowed: one in memory that must stay unchanged, or with trusted
+    /// hints. Call it before [`begin`](Self::begin).
     pub fn check(&self, frame: &View<'_>, hints: &Hints<'_>) -> Result<()> {
         if !self.is_borrowing {
             return Ok(());
@@ -263,12 +264,16 @@ impl FrameStore {
                 "hints can be trusted only if frames are copied: let them be compared"
             ));
         }
+        if frame.shape() != self.shape {
+            // Earlier frames are forgotten, and their memory may be gone.
+            return Ok(());
+        }
         let kept = self.options.history.max(1);
         for age in 0..kept as u64 {
             let Some(past) = self.number.checked_sub(age).and_then(|number| self.kept(number)) else { break };
             let is_same_plane = |one: &[u8], other: &[u8]| !one.is_empty() && one.as_ptr() == other.as_ptr();
             let is_same = is_same_plane(past.pixels(), frame.pixels()) || is_same_plane(past.chroma(), frame.chroma());
-            if is_same && past.shape() == frame.shape() {
+            if is_same {
                 return Err(error!(
                     InvalidArgument,
                     "the pixels are in the memory of the frame {} before, which must stay unchanged: rotate {} buffers",
