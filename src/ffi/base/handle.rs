@@ -315,9 +315,9 @@ pub unsafe fn exclusive_or<O: Opaque, R>(
     }
 }
 
-/// [`exclusive`], after an attempt to answer by `quick` as a const call: that does without an atomic exchange, which
-/// takes as long as the rest of the guard. If `quick` gives `None` or panics, `body` answers. `quick` does not run
-/// while the handle is in use or poisoned.
+/// [`exclusive`], after an attempt to answer by `quick` as a const call: that does without an atomic exchange, which takes as
+/// long as the rest of the guard. If `quick` gives `None` or panics, `body` answers. `quick` does not run while the handle is
+/// in use or poisoned.
 ///
 /// # Safety
 /// As [`exclusive`].
@@ -334,8 +334,8 @@ pub unsafe fn exclusive_after<O: Opaque, R>(
     if let Some(gate) = gate.ok().filter(is_free) {
         let mut answer = None;
         let code = guard::catch_on(Thread::current(), || {
-            // SAFETY: the gate is that of an `O`. As in `shared`: no exclusive call of this thread is running, and one
-            // of another thread would break the header's contract.
+            // SAFETY: the gate is that of an `O`. As in `shared`: no exclusive call of this thread is running, and one of
+            // another thread would break the header's contract.
             answer = quick(unsafe { &*block::<O>(gate).value.get() });
             Ok(())
         });
