@@ -71,6 +71,26 @@ TEST("hpp: cognitions are lambdas, and run only after a change") {
     ENSURE(owned.use_count() == 1);
 }
 
+TEST("hpp: frames are borrowed, and a cognition has an expected duration") {
+    hob_perception_desc desc = HOB_PERCEPTION_DESC_INIT;
+    desc.history = 1;
+    desc.borrows_frames = 1;
+    hob::Perception eye(desc);
+    hob_cognition_desc cognition = HOB_COGNITION_DESC_INIT;
+    cognition.cost_ns = 1000;
+    const void* seen = nullptr;
+    const auto reader = eye.add_cognition(cognition, [&](hob_cognition_call& call) { seen = call.inputs[0].pixels; });
+    const auto first = eye.add_pipeline({"first"}, {hob::step(reader, {0, 0, 8, 8})});
+    const std::vector<uint8_t> buffers[2] = {std::vector<uint8_t>(64 * 32), std::vector<uint8_t>(64 * 32)};
+    for (int frame = 0; frame < 6; ++frame) {
+        const auto& pixels = buffers[frame % 2];
+        eye.begin_frame(frame_of(pixels));
+        ENSURE(eye.query(first) && seen == pixels.data());
+        ENSURE(eye.try_begin_frame(frame_of(pixels)).code() == HOB_RESULT_INVALID_ARGUMENT);
+    }
+    ENSURE(eye.statistics().copied_bytes == 0);
+}
+
 TEST("hpp: an exception fails its pipeline, and is rethrown after the call") {
     hob::Perception eye;
     std::vector<uint8_t> pixels(64 * 32);

@@ -267,7 +267,7 @@ fn sections(sources: &[Source]) -> Vec<Item> {
             let mut lines = source.text[at..].trim_start().lines();
             let title = lines.next().unwrap_or_default();
             let title = title.trim_start_matches("// == ").trim_end_matches(" ==");
-            let mut text = format!("// ---- {title} {}", "-".repeat(112usize.saturating_sub(title.len())));
+            let mut text = format!("// ---- {title} {}", "-".repeat(111usize.saturating_sub(title.len())));
             for line in lines.take_while(|line| line.starts_with("//") && !line.starts_with("///")) {
                 text += &format!("\n{line}");
             }
@@ -430,7 +430,7 @@ fn initialisers(structs: &[(String, bool)], blocks: &[String]) -> String {
         return String::new();
     }
     let title = "Initialisers";
-    let mut text = format!("\n// ---- {title} {}\n", "-".repeat(112 - title.len()));
+    let mut text = format!("\n// ---- {title} {}\n", "-".repeat(111 - title.len()));
     text += "//\n// HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`\n\
              // hob_x_init does the same for other languages: `size` is sizeof(hob_x).\n";
     for (name, is_experimental) in structs {
@@ -473,8 +473,16 @@ fn umbrella() -> String {
     header + "\n#endif  // HOBGOBLIN_HOBGOBLIN_H\n"
 }
 
+/// Checks that each comment fits into a window, as the code does.
+fn check_width(name: &str, text: &str) {
+    let is_wide = |line: &str| line.trim_start().starts_with("//") && line.chars().count() > WIDTH;
+    let wide: Vec<_> = text.lines().filter(|line| is_wide(line)).collect();
+    assert!(wide.is_empty(), "{name}: more than {WIDTH} columns, wrap it in src/ffi:\n{}", wide.join("\n"));
+}
+
 fn check(name: &str, expected: &str) {
     let path = root().join(format!("include/hobgoblin/{name}.h"));
+    check_width(&path.display().to_string(), expected);
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, expected).expect("the header can be written");
     }
@@ -492,7 +500,7 @@ fn is_wanted(topic: &&Topic) -> bool {
 }
 
 #[test]
-fn headers_match_the_rust_sources() {
+fn headers_match_the_rust_sources_and_no_comment_is_wider_than_120_columns() {
     TOPICS.iter().filter(is_wanted).for_each(|topic| check(topic.name, &generate(topic)));
     check("hobgoblin", &umbrella());
 }
@@ -508,4 +516,13 @@ fn every_exported_function_is_in_a_header() {
             }
         }
     }
+}
+
+#[test]
+fn no_comment_of_a_cpp_header_is_wider_than_120_columns() {
+    let folder = fs::read_dir(root().join("include/hobgoblin")).expect("the folder of the headers is there");
+    let paths = folder.map(|entry| entry.expect("the folder can be read").path());
+    let mut by_hand = paths.filter(|path| path.extension().is_some_and(|extension| extension == "hpp")).peekable();
+    assert!(by_hand.peek().is_some(), "there are C++ headers");
+    by_hand.for_each(|path| check_width(&path.display().to_string(), &read(&path)));
 }

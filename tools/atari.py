@@ -47,7 +47,7 @@ Image = struct("Image", [("struct_size", c.c_uint32), ("format", c.c_uint32), ("
 Desc = struct("Desc", [("struct_size", c.c_uint32), ("history", c.c_uint32), ("memory_limit", c.c_uint64),
                        ("graft", c.c_uint32), ("prefetch", c.c_uint32), ("compare_order", c.c_uint32),
                        ("prefetch_divisor", c.c_uint32), ("audit_share", c.c_double), ("uses_table", c.c_uint32),
-                       ("reserved", c.c_uint32)])
+                       ("borrows_frames", c.c_uint32)])
 Glyph = struct("Glyph", [("digit", c.c_uint32), ("reserved", c.c_uint32), ("image", c.c_void_p), ("mask", c.c_void_p)])
 Operator = struct("Operator", [("struct_size", c.c_uint32), ("kind", c.c_uint32), ("name", Str), ("flags", c.c_uint32),
                                ("channel", c.c_uint32), ("level", c.c_uint32), ("radius", c.c_uint32),

@@ -29,6 +29,7 @@ namespace Hobgoblin
     public sealed unsafe class Perception : ExclusiveHandle
     {
         readonly PerceptionState state = new PerceptionState();
+        readonly bool borrowsFrames;
         // During ReadImage, whose view the next call would end.
         bool isReading;
         // The library may use the executor of a frame until the next one.
@@ -39,6 +40,7 @@ namespace Hobgoblin
         {
             if (desc == null) desc = new PerceptionDesc();
             var raw = desc.Raw;
+            borrowsFrames = raw.borrows_frames != 0;
             hob_perception* perception;
             Hob.Check(Native.hob_perception_create(&raw, &perception));
             Adopt(perception);
@@ -102,6 +104,7 @@ namespace Hobgoblin
                 raw.image_format = (hob_pixel_format)desc.ImageFormat;
                 raw.image_width = desc.ImageWidth;
                 raw.image_height = desc.ImageHeight;
+                raw.cost_ns = desc.CostNs;
                 CognitionCallbacks.Describe(&raw, box);
                 var result = Native.hob_perception_add_cognition(
                     (hob_perception*)perception, &raw, (hob_cognition_id*)&cognition);
@@ -212,6 +215,8 @@ namespace Hobgoblin
             var chromaArray = frame.Chroma;
             var dirtyArray = frame.Dirty;
             var moveArray = frame.Moves;
+            if (borrowsFrames && (pixelArray != null || chromaArray != null))
+                throw new ArgumentException("arrays move in memory: set Data of a frame that is borrowed", nameof(frame));
             hob_frame raw;
             Hob.Check(Native.hob_frame_init(&raw, (uint)sizeof(hob_frame)));
             raw.format = (hob_pixel_format)frame.Format;

@@ -44,8 +44,8 @@ namespace Hobgoblin
                 Hob.Check(Native.hob_perception_desc_init(raw, (uint)sizeof(hob_perception_desc)));
         }
 
-        /// <summary>Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the
-        /// default, 2.</summary>
+        /// <summary>Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it, unless
+        /// <c>BorrowsFrames</c> is set. 0: the default, 2.</summary>
         public uint History { get => Raw.history; set => Raw.history = value; }
         /// <summary>Limit of the bytes of kept frames. Default 0: no limit.</summary>
         public ulong MemoryLimit { get => Raw.memory_limit; set => Raw.memory_limit = value; }
@@ -68,6 +68,11 @@ namespace Hobgoblin
         public double AuditShare { get => Raw.audit_share; set => Raw.audit_share = value; }
         /// <summary>Whether a fixed table chooses if results are taken over. Default false: measured accounts do.</summary>
         public bool UsesTable { get => Raw.uses_table != 0; set => Raw.uses_table = value ? 1u : 0u; }
+        /// <summary>Whether frames are borrowed, not copied (zero-copy). In each call, the pixels of the last
+        /// <c>History</c> + 1 frames of the same size and format, the new one included, must be readable and unchanged.
+        /// Rotate <c>History</c> + 1 buffers of native memory: <c>Frame.Data</c>, not <c>Frame.Pixels</c>. Default false:
+        /// frames are copied.</summary>
+        public bool BorrowsFrames { get => Raw.borrows_frames != 0; set => Raw.borrows_frames = value ? 1u : 0u; }
     }
 
     /// <summary>A cognition of a perception. All zero is no cognition.</summary>
@@ -137,6 +142,10 @@ namespace Hobgoblin
         public uint ImageWidth { get; set; }
         /// <summary>For <c>CognitionFlags.Image</c>: its rows. Default 0: as <c>ImageWidth</c>.</summary>
         public uint ImageHeight { get; set; }
+        /// <summary>Expected duration of a run in nanoseconds, until one was measured. Default 0: not known. Prefetch then
+        /// splits the steps over threads as well in the first frames as later. A past run of the host has it in
+        /// <c>PerceptionPipelineStatistics.MeanNs</c>.</summary>
+        public uint CostNs { get; set; }
     }
 
     /// <summary>A built-in cognition. Padding and alpha are ignored. Beyond the edges of its region an image continues
@@ -359,7 +368,8 @@ namespace Hobgoblin
         Compare = 0,
         /// <summary>Yes: the pixels outside of the rectangles count as unchanged. A part of them, another part in each
         /// frame, is compared: pixels that stay different without a hint are found within 32 frames, if results are taken
-        /// over. After the first one everything is compared, and <c>PerceptionStatistics.IsDistrusted</c> is 1.</summary>
+        /// over. After the first one everything is compared, and <c>PerceptionStatistics.IsDistrusted</c> is 1. An error with
+        /// <c>PerceptionDesc.BorrowsFrames</c>: there is no copy to compare with later.</summary>
         Audit = 1,
     }
     /// <summary>A question of <c>Perception.QueryMany</c>.</summary>
@@ -431,7 +441,7 @@ namespace Hobgoblin
         public ulong ChangedRegions;
         /// <summary>Bytes that were compared.</summary>
         public ulong ComparedBytes;
-        /// <summary>Bytes that were copied.</summary>
+        /// <summary>Bytes that were copied to keep frames. 0 with <c>PerceptionDesc.BorrowsFrames</c>.</summary>
         public ulong CopiedBytes;
         /// <summary>Times that a frame of another size or format began anew, the first frame included.</summary>
         public ulong Restarts;

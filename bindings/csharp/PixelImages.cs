@@ -107,7 +107,8 @@ namespace Hobgoblin
         public PixelFormat Format;
         /// <summary>The pixels. Null: <see cref="Data"/> has them.</summary>
         public byte[] Pixels;
-        /// <summary>The pixels in native memory, if <see cref="Pixels"/> is null. They are read only during the call.</summary>
+        /// <summary>The pixels in native memory, if <see cref="Pixels"/> is null. They are read only
+        /// during the call, unless <c>PerceptionDesc.BorrowsFrames</c> is set.</summary>
         public IntPtr Data;
         /// <summary>Bytes of <see cref="Data"/>.</summary>
         public long DataSize;

@@ -11,12 +11,12 @@ hob_result first_pixel(void*, hob_cognition_call* call) {
     return HOB_RESULT_OK;
 }
 
-}  // namespace
-
-void play_perception(Run& run) {
+void play(Run& run, uint32_t borrows_frames) {
     hob_perception* eye = nullptr;
     hob_executor* executor = nullptr;
-    run("create", [&] { return hob_perception_create(nullptr, &eye); });
+    hob_perception_desc perception = HOB_PERCEPTION_DESC_INIT;
+    perception.borrows_frames = borrows_frames;
+    run("create", [&] { return hob_perception_create(&perception, &eye); });
     run("create executor", [&] { return hob_executor_create_pool(1, &executor); }, {HOB_RESULT_UNSUPPORTED});
     uint32_t released = 0, owned = 0;
     hob_cognition_id cognitions[5] = {};
@@ -31,7 +31,7 @@ void play_perception(Run& run) {
         if (result == HOB_RESULT_OK) ++owned;
         return result;
     });
-    static unsigned char pixels[64 * 48 * 4], other[32 * 32 * 4];
+    static unsigned char buffers[4][64 * 48 * 4], other[32 * 32 * 4];
     hob_image image = HOB_IMAGE_INIT;
     image.pixels = other;
     image.width = image.height = 4;
@@ -64,6 +64,8 @@ void play_perception(Run& run) {
     const hob_rect dirty = {0, 0, 64, 48};
     const hob_frame_move move = {{0, 0, 8, 8}, 1, 1};
     for (uint32_t number = 0; number < 12; ++number) {
+        // A frame that failed may begin again in the same memory.
+        unsigned char* const pixels = buffers[number % 3];
         frame.pixels = pixels;
         frame.width = number < 6 ? 64 : 32;
         pixels[number * 5] = static_cast<unsigned char>(number);
@@ -86,12 +88,20 @@ void play_perception(Run& run) {
     }
     run("remove_pipeline", [&] { return hob_perception_remove_pipeline(eye, pipelines[2]); });
     run.heal();
+    frame.pixels = buffers[3];
     if (eye != nullptr) {
         run.works("begin_frame with memory", [&] { return hob_perception_begin_frame(eye, &frame, nullptr); });
     }
     hob_perception_destroy(eye);
     hob_executor_destroy(executor);
     run.expect("each owner is released once", released == owned);
+}
+
+}  // namespace
+
+void play_perception(Run& run) {
+    play(run, 0);
+    play(run, 1);
 }
 
 }  // namespace no_memory

@@ -1,7 +1,8 @@
 // hobgoblin/balance.h: Experimental: Chooses among strategies for the same work by measured time.
 //
-// A host has several ways to do the same work, such as a full pass or one over what changed. Which is fastest depends on
-// the scene. A balance uses the fastest one, and tries the others now and then, because they may have become faster.
+// A host has several ways to do the same work, such as a full pass or one over what changed. Which is fastest depends
+// on the scene. A balance uses the fastest one, and tries the others now and then, because they may have become
+// faster.
 //
 //     hob_balance_desc desc = HOB_BALANCE_DESC_INIT;
 //     desc.strategy_count = 2;                            /* 0: everything, 1: only what changed */
@@ -34,7 +35,7 @@
 extern "C" {
 #endif
 
-// ---- Experimental: Create and destroy --------------------------------------------------------------------------------
+// ---- Experimental: Create and destroy -------------------------------------------------------------------------------
 
 /// Durations of strategies, and the next choice.
 /// A handle: see "Handles" in base.h.
@@ -49,8 +50,8 @@ typedef enum hob_balance_policy {
     /// takes four times as long about every 200 pieces of work.
     HOB_BALANCE_POLICY_ACCOUNTS = 0,
     /// At random, for two strategies, by the means of their last 20 durations.
-    /// The share of the faster one is 50 %, or 75, 90 or 95 % if the other takes 1.15, 1.3 or 1.5 times as long. It costs
-    /// 15 % beside a strategy that takes four times as long, and turns slowly.
+    /// The share of the faster one is 50 %, or 75, 90 or 95 % if the other takes 1.15, 1.3 or 1.5 times as long. It
+    /// costs 15 % beside a strategy that takes four times as long, and turns slowly.
     HOB_BALANCE_POLICY_TABLE = 1,
 } hob_balance_policy;
 
@@ -64,8 +65,8 @@ typedef struct hob_balance_desc {
     hob_balance_policy policy;
     /// Must be 0.
     uint32_t reserved;
-    /// Share of the time that trials may cost: above 0, up to 1. Default: 0.015. Lower: a strategy that becomes the fastest
-    /// is found later. HOB_BALANCE_POLICY_TABLE ignores it.
+    /// Share of the time that trials may cost: above 0, up to 1. Default: 0.015. Lower: a strategy that becomes the
+    /// fastest is found later. HOB_BALANCE_POLICY_TABLE ignores it.
     double trial_share;
     /// Seed of the random numbers. 0 is a value, and the default. The same seed and calls give the same choices.
     uint64_t seed;
@@ -82,7 +83,7 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_balance_create(
 /// recording.
 HOB_EXPERIMENTAL_API void hob_balance_destroy(hob_balance *balance);
 
-// ---- Experimental: Choose and measure --------------------------------------------------------------------------------
+// ---- Experimental: Choose and measure -------------------------------------------------------------------------------
 
 /// Chooses the strategy for the next piece of work.
 /// In the beginning and after hob_balance_restart, each strategy is chosen twice. A choice need not be measured.
@@ -90,20 +91,21 @@ HOB_EXPERIMENTAL_API void hob_balance_destroy(hob_balance *balance);
 HOB_EXPERIMENTAL_API hob_result hob_balance_choose(hob_balance *balance, uint32_t *out_strategy);
 
 /// Reports how long a piece of work took with a strategy, in nanoseconds.
-/// Durations may come late and in any order, as those of a GPU do. They need not be of chosen pieces. A duration of 0 or of
-/// more than an hour is ignored and counted: HOB_RESULT_OK. HOB_RESULT_INVALID_ARGUMENT: it is negative or not finite; it
-/// is counted, too. HOB_RESULT_NOT_FOUND: there is no such strategy. Threads: exclusive. Callbacks: `write` of a recording.
+/// Durations may come late and in any order, as those of a GPU do. They need not be of chosen pieces. A duration of 0
+/// or of more than an hour is ignored and counted: HOB_RESULT_OK. HOB_RESULT_INVALID_ARGUMENT: it is negative or not
+/// finite; it is counted, too. HOB_RESULT_NOT_FOUND: there is no such strategy. Threads: exclusive. Callbacks: `write`
+/// of a recording.
 ///
 ///     hob_balance_measure(balance, strategy, gpu_ms * 1e6);
 HOB_EXPERIMENTAL_API hob_result hob_balance_measure(hob_balance *balance, uint32_t strategy, double duration_ns);
 
 /// Forgets all durations, for a new scene: each strategy is chosen twice, as in the beginning.
 /// Counts of the statistics stay. Durations of earlier pieces that come later count for the new scene. A balance finds
-/// changes by itself, within some ten pieces of work; a restart only saves these. Threads: exclusive. Callbacks: `write` of
-/// a recording.
+/// changes by itself, within some ten pieces of work; a restart only saves these. Threads: exclusive. Callbacks:
+/// `write` of a recording.
 HOB_EXPERIMENTAL_API hob_result hob_balance_restart(hob_balance *balance);
 
-// ---- Experimental: Statistics ----------------------------------------------------------------------------------------
+// ---- Experimental: Statistics ---------------------------------------------------------------------------------------
 
 /// A strategy as it was measured.
 /// An answer: set struct_size, or begin with HOB_BALANCE_STATISTICS_INIT.
@@ -142,19 +144,19 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API uint32_t hob_balance_strategy_count(const hob
 /// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API const char *hob_balance_last_error(const hob_balance *balance);
 
-// ---- Experimental: Recordings ----------------------------------------------------------------------------------------
+// ---- Experimental: Recordings ---------------------------------------------------------------------------------------
 
 /// Records all calls from here on, so that hob_balance_replay can repeat them; docs/formats.md has the format.
 /// Call it right after hob_balance_create or hob_balance_restart. After a choice or a duration, or while calls are
 /// recorded, the result is HOB_RESULT_UNSUPPORTED.
 ///
-/// `write` receives pieces that together are the recording: a header at once, then blocks of about 100 pieces of work. The
-/// last one comes from hob_balance_stop_recording or hob_balance_destroy. A piece of work takes 10 bytes, and allocates
-/// nothing. `release` may be NULL; it is called once, after the end.
+/// `write` receives pieces that together are the recording: a header at once, then blocks of about 100 pieces of work.
+/// The last one comes from hob_balance_stop_recording or hob_balance_destroy. A piece of work takes 10 bytes, and
+/// allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
 /// Threads: exclusive. Callbacks: `write` runs inside the calls on this balance, on their thread. Inside it, shared and
-/// exclusive functions on this balance return HOB_RESULT_BUSY, and hob_balance_destroy takes effect when the running call
-/// returns.
+/// exclusive functions on this balance return HOB_RESULT_BUSY, and hob_balance_destroy takes effect when the running
+/// call returns.
 HOB_EXPERIMENTAL_API hob_result hob_balance_start_recording(
     hob_balance *balance, void (*write)(void *user_data, const void *data, size_t size), void *user_data,
     void (*release)(void *user_data));
@@ -203,8 +205,8 @@ typedef struct hob_balance_replay_report {
 } hob_balance_replay_report;
 
 /// Repeats the first `most_calls` calls of a recording, and compares every choice; UINT64_MAX: all calls.
-/// `*out_balance` receives a balance as the recorded one was after those calls, and `*out_report` the outcome; either may
-/// be NULL. The balance is the caller's to destroy: look at its statistics, or go on with it.
+/// `*out_balance` receives a balance as the recorded one was after those calls, and `*out_report` the outcome; either
+/// may be NULL. The balance is the caller's to destroy: look at its statistics, or go on with it.
 ///
 /// A truncated or damaged recording is repeated up to that point. The result is HOB_RESULT_OK even then, and if choices
 /// differ. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
@@ -217,7 +219,7 @@ HOB_EXPERIMENTAL_API hob_result hob_balance_replay(
     const void *data, size_t size, uint64_t most_calls, hob_balance **out_balance,
     hob_balance_replay_report *out_report);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

@@ -34,9 +34,9 @@
 // |---|---|
 // | text, arrays and structs passed in | read during the call; what is kept is copied |
 // | `out_` parameters | written only on success; the required size also if the buffer is too small |
-// | buffers | the caller's. Required size first: pass NULL, then pass a buffer of that size. With a buffer, `out_size` may be NULL |
+// | buffers | the caller's. Pass NULL for the required size, then a buffer; with one, `out_size` may be NULL |
 // | views that are given out | the function says how long they are valid |
-// | `user_data` with a `release` | the library owns it after success and calls `release(user_data)` once; after failure the caller owns it |
+// | `user_data` with a `release` | the library's after success: it calls `release(user_data)` once; else the caller's |
 // | `user_data` without one | the caller's |
 //
 // Structs. The first field, `struct_size`, is sizeof the struct; it tells the library which header the caller was
@@ -48,9 +48,9 @@
 //
 // A struct of an older header is accepted; the fields that it lacks have their defaults. A struct_size below the
 // struct's first released size gives HOB_RESULT_INVALID_ARGUMENT. A struct of a newer header is accepted if the fields
-// that this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. A `reserved` field that is not
-// 0 gives the same. In answers the library sets
-// those fields to 0. Pass sizeof the element as a stride; a stride of 0 means the element's size in its first release.
+// that this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. A `reserved` field that is
+// not 0 gives the same. In answers the library sets those fields to 0. Pass sizeof the element as a stride; a stride
+// of 0 means the element's size in its first release.
 //
 // Callbacks. They use the C calling convention (cdecl). They run on the thread that made the call, unless their
 // documentation says otherwise, and in its floating-point environment. They must return on that thread. No exception,
@@ -114,7 +114,7 @@
 extern "C" {
 #endif
 
-// ---- Results and strings ---------------------------------------------------------------------------------------------
+// ---- Results and strings --------------------------------------------------------------------------------------------
 
 /// The result of a function that can fail.
 /// 0 is success; codes are only appended. hob_last_error() has the sentence that belongs to a failure.
@@ -168,7 +168,7 @@ typedef struct hob_str {
     size_t len;
 } hob_str;
 
-// ---- Experimental: Values --------------------------------------------------------------------------------------------
+// ---- Experimental: Values -------------------------------------------------------------------------------------------
 
 /// 16 bytes whose meaning is the host's: a value between the nodes of a graph, or the value of a perception.
 /// Larger data is a handle of the host in these bytes. All 16 bytes count: set those that are not used to 0, as
@@ -190,7 +190,7 @@ typedef union hob_value {
     uint8_t bytes[16];
 } hob_value;
 
-// ---- Versions and errors ---------------------------------------------------------------------------------------------
+// ---- Versions and errors --------------------------------------------------------------------------------------------
 
 /// The version of the ABI.
 /// It rises when programs compiled against an older header no longer work with the library.
@@ -214,7 +214,7 @@ HOB_NODISCARD HOB_API const char *hob_result_name(hob_result result);
 /// the next failure on this thread. Threads: any.
 HOB_NODISCARD HOB_API const char *hob_last_error(void);
 
-// ---- Log -------------------------------------------------------------------------------------------------------------
+// ---- Log ------------------------------------------------------------------------------------------------------------
 
 /// How important a log line is.
 typedef enum hob_log_level {
@@ -249,7 +249,7 @@ typedef struct hob_log_hook {
 /// have returned. Threads: any.
 HOB_API hob_result hob_set_log_hook(const hob_log_hook *hook);
 
-// ---- Clock and profiler ----------------------------------------------------------------------------------------------
+// ---- Clock and profiler ---------------------------------------------------------------------------------------------
 
 /// A clock for measured times: hob_decision_details.elapsed_ns, and build times of a hob_program_manager.
 /// Without this hook they stay 0. Timeouts and time budgets use it too, or the operating system's clock without it.
@@ -288,7 +288,7 @@ typedef struct hob_zone_hook {
 /// another.
 HOB_API hob_result hob_set_zone_hook(const hob_zone_hook *hook);
 
-// ---- Allocator -------------------------------------------------------------------------------------------------------
+// ---- Allocator ------------------------------------------------------------------------------------------------------
 
 /// The host's allocator.
 /// Only in builds with the feature `host-allocator`, which packaged builds have.
@@ -313,7 +313,7 @@ typedef struct hob_allocator_hook {
 /// `host-allocator`. Threads: while no other call runs.
 HOB_API hob_result hob_set_allocator_hook(const hob_allocator_hook *hook);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

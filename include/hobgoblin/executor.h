@@ -34,7 +34,7 @@ extern "C" {
 /// A handle: see "Handles" in base.h. Other handles that use it keep it alive.
 typedef struct hob_executor hob_executor;
 
-// ---- Parameters ------------------------------------------------------------------------------------------------------
+// ---- Parameters -----------------------------------------------------------------------------------------------------
 
 /// The priority of a loop or a task.
 typedef enum hob_priority {
@@ -79,8 +79,8 @@ typedef struct hob_executor_desc {
     /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket for `finish`. Return NULL if `run`
     /// was called inside this call or never will be: no `finish` follows.
     ///
-    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY_MASK` is the hob_priority. Runs on the
-    /// thread that called the library. Set both `enqueue` and `finish`, or neither.
+    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY_MASK` is the hob_priority. Runs on
+    /// the thread that called the library. Set both `enqueue` and `finish`, or neither.
     void *(*enqueue)(void *user_data, void (*run)(void *task), void *task, uint32_t flags, const char *name);
     /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by
     /// then, so a late start would find no work. After `finish` has returned, `run` must not be called. Called exactly
@@ -103,7 +103,7 @@ typedef struct hob_executor_desc {
     uint32_t task_limit;
 } hob_executor_desc;
 
-// ---- Create and destroy ----------------------------------------------------------------------------------------------
+// ---- Create and destroy ---------------------------------------------------------------------------------------------
 
 /// Creates an executor.
 /// `desc` may be NULL: defaults. On success `*out_executor` is the caller's to destroy, and `user_data` belongs to the
@@ -132,7 +132,7 @@ HOB_NODISCARD HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_
 /// thread.
 HOB_API void hob_executor_destroy(hob_executor *executor);
 
-// ---- Loops -----------------------------------------------------------------------------------------------------------
+// ---- Loops ----------------------------------------------------------------------------------------------------------
 
 /// Calls `body` for every block from 0 to `blocks` - 1, on several threads at once, and returns after the last one.
 /// `executor` may be NULL: all blocks run on this thread. Blocks run in any order. Inside a block or a task, a loop
@@ -151,7 +151,7 @@ HOB_API hob_result hob_executor_parallel_for(
     const hob_executor *executor, uint32_t blocks, void (*body)(void *user_data, uint32_t block, uint32_t worker),
     void *user_data, hob_priority priority, hob_str name);
 
-// ---- Background ------------------------------------------------------------------------------------------------------
+// ---- Background -----------------------------------------------------------------------------------------------------
 
 /// Posts a background task: `run(user_data)` is called later, one task at a time.
 /// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once,
@@ -194,7 +194,7 @@ HOB_API hob_result hob_executor_pump(const hob_executor *executor, uint64_t budg
 /// Threads: shared. Callbacks: as for hob_executor_pump.
 HOB_API hob_result hob_executor_wait_idle(const hob_executor *executor, uint64_t timeout_us);
 
-// ---- Statistics ------------------------------------------------------------------------------------------------------
+// ---- Statistics -----------------------------------------------------------------------------------------------------
 
 /// Counts of background tasks.
 /// An answer: set struct_size, or begin with HOB_EXECUTOR_STATISTICS_INIT.
@@ -221,7 +221,7 @@ HOB_API hob_result hob_executor_get_statistics(const hob_executor *executor, hob
 /// 0 for an invalid handle. Threads: shared.
 HOB_NODISCARD HOB_API size_t hob_executor_memory_used(const hob_executor *executor);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

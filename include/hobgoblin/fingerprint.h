@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-// ---- Fingerprints ----------------------------------------------------------------------------------------------------
+// ---- Fingerprints ---------------------------------------------------------------------------------------------------
 
 /// A fingerprint.
 /// Compare two with hob_fingerprint_equal or memcmp.
@@ -64,7 +64,7 @@ typedef struct hob_fingerprint_part {
     uint8_t digest[8];
 } hob_fingerprint_part;
 
-// ---- Program keys ----------------------------------------------------------------------------------------------------
+// ---- Program keys ---------------------------------------------------------------------------------------------------
 
 /// The hash of a program key.
 typedef enum hob_fingerprint_mode {
@@ -179,8 +179,8 @@ typedef struct hob_program_key_desc {
 
 /// Computes a shader key: that of a stage and its source.
 /// hob_program_manager names its shaders so, so hob_program_cache_get_shader_status can tell about them. `stage` is a
-/// hob_shader_stage or a number of the host. `source` may be NULL if `size` is 0. HOB_RESULT_INVALID_ARGUMENT: the stage
-/// is unknown. Threads: any.
+/// hob_shader_stage or a number of the host. `source` may be NULL if `size` is 0. HOB_RESULT_INVALID_ARGUMENT: the
+/// stage is unknown. Threads: any.
 HOB_API hob_result hob_fingerprint_hash_shader(
     uint32_t stage, const void *source, size_t size, hob_fingerprint *out_fingerprint);
 
@@ -193,7 +193,7 @@ HOB_API hob_result hob_fingerprint_hash_shader(
 /// varyings. HOB_RESULT_UNSUPPORTED if the mode cannot express an input. Threads: any.
 HOB_API hob_result hob_fingerprint_hash_program(const hob_program_key_desc *desc, hob_fingerprint *out_fingerprint);
 
-// ---- Parts -----------------------------------------------------------------------------------------------------------
+// ---- Parts ----------------------------------------------------------------------------------------------------------
 
 /// Kinds of the parts of a program key.
 typedef enum hob_program_part {
@@ -217,7 +217,7 @@ HOB_API hob_result hob_fingerprint_get_program_parts(
     const hob_program_key_desc *desc, hob_fingerprint_part *parts, size_t part_stride, size_t capacity,
     size_t *out_count);
 
-// ---- Environments ----------------------------------------------------------------------------------------------------
+// ---- Environments ---------------------------------------------------------------------------------------------------
 
 /// Graphics APIs.
 /// Numbers from HOB_GRAPHICS_API_USER on are free for the host.
@@ -311,7 +311,7 @@ HOB_API hob_result hob_environment_get_parts(
     const hob_environment *environment, hob_fingerprint_part *parts, size_t part_stride, size_t capacity,
     size_t *out_count);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

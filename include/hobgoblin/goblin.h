@@ -10,7 +10,8 @@
 //
 //     const double values[] = {0, 4, 6, 7};                   /* off, low, medium, high */
 //     hob_setting_id shadows = {0, 0};
-//     if (hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows) != HOB_RESULT_OK) fail(hob_last_error());
+//     if (hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows) != HOB_RESULT_OK)
+//         fail(hob_last_error());
 //
 //     struct { uint64_t decision_id; gpu_timer timer; } frames[4];         /* in flight on the GPU */
 //     for (unsigned n = 0;; ++n) {
@@ -56,7 +57,7 @@
 extern "C" {
 #endif
 
-// ---- Ids, lanes, samples ---------------------------------------------------------------------------------------------
+// ---- Ids, lanes, samples --------------------------------------------------------------------------------------------
 
 /// Names a setting of a goblin.
 /// All zero: none. The id of a removed setting never names another one.
@@ -117,7 +118,7 @@ typedef struct hob_lane_desc {
 /// A handle: see "Handles" in base.h.
 typedef struct hob_goblin hob_goblin;
 
-// ---- Create and destroy ----------------------------------------------------------------------------------------------
+// ---- Create and destroy ---------------------------------------------------------------------------------------------
 
 /// Where burdens come from.
 typedef enum hob_burdens {
@@ -144,8 +145,8 @@ typedef struct hob_goblin_desc {
     /// The limits, by hob_lane. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in frames
-    /// with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.
+    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
+    /// frames with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
     /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
@@ -163,9 +164,9 @@ typedef struct hob_goblin_desc {
     const struct hob_goblin_tuning *tuning;
     /// Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.
     ///
-    /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings do
-    /// not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes. It is
-    /// made at once, and delays later voluntary changes by 1 / `changes_per_second` seconds.
+    /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
+    /// do not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes.
+    /// It is made at once, and delays later voluntary changes by 1 / `changes_per_second` seconds.
     ///
     /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
     /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60
@@ -203,7 +204,7 @@ HOB_NODISCARD HOB_API size_t hob_goblin_memory_used(const hob_goblin *goblin);
 /// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_API const char *hob_goblin_last_error(const hob_goblin *goblin);
 
-// ---- Every frame -----------------------------------------------------------------------------------------------------
+// ---- Every frame ----------------------------------------------------------------------------------------------------
 
 /// The decision of a frame.
 /// An answer: set struct_size, or begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
@@ -284,9 +285,9 @@ HOB_API hob_result hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. A second sample of one decision, setting and lane counts
-/// separately. Threads: exclusive. A host that measures on other threads queues those samples for the thread that calls
-/// hob_goblin_update.
+/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. A second sample of one
+/// decision, setting and lane counts separately. Threads: exclusive. A host that measures on other threads queues those
+/// samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
@@ -318,7 +319,7 @@ HOB_API hob_result hob_goblin_collect_samples(hob_goblin *goblin);
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_decide(hob_goblin *goblin, hob_decision *out_decision);
 
-// ---- Settings --------------------------------------------------------------------------------------------------------
+// ---- Settings -------------------------------------------------------------------------------------------------------
 
 /// hob_option.flags: the option cannot be chosen now.
 /// It is streaming in, compiling, or not bought.
@@ -485,13 +486,13 @@ HOB_API hob_result hob_goblin_set_ready(hob_goblin *goblin, hob_setting_id setti
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id setting, double work);
 
-// ---- Parameters ------------------------------------------------------------------------------------------------------
+// ---- Parameters -----------------------------------------------------------------------------------------------------
 
 /// How options of unknown burden are tried.
 typedef enum hob_exploration {
-    /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are late.
-    /// After the learning phase, other settings make room for a little-known option that does not fit otherwise. They do so
-    /// for a second, and at most once in 320 s.
+    /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
+    /// late. After the learning phase, other settings make room for a little-known option that does not fit otherwise.
+    /// They do so for a second, and at most once in 320 s.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -530,9 +531,9 @@ typedef struct hob_goblin_tuning {
     double switch_limit;
     /// Decisions for which a setting keeps a choice that still fits. Default 0.
     uint32_t dwell;
-    /// Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above that
-    /// of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If node_limit ends the
-    /// search first, the distance can be greater; hob_decision.gap bounds it.
+    /// Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above
+    /// that of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If
+    /// node_limit ends the search first, the distance can be greater; hob_decision.gap bounds it.
     uint32_t precision;
     /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision
     /// is at most 100, 256 means 4096: then the search usually ends long before, but needs more on rare hard values.
@@ -558,7 +559,7 @@ HOB_API hob_result hob_goblin_set_tuning(hob_goblin *goblin, const hob_goblin_tu
 /// Threads: shared.
 HOB_API hob_result hob_goblin_get_tuning(const hob_goblin *goblin, hob_goblin_tuning *out_tuning);
 
-// ---- Control ---------------------------------------------------------------------------------------------------------
+// ---- Control --------------------------------------------------------------------------------------------------------
 
 /// Allows only the options from `first` (a floor) to `last` (a ceiling), from the next decision on.
 /// `first` must exist; a `last` beyond the last option, such as UINT32_MAX, means the last. 0 to UINT32_MAX allows all.
@@ -580,8 +581,8 @@ HOB_API hob_result hob_goblin_set_enabled(hob_goblin *goblin, hob_setting_id set
 HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale);
 
 /// Multiplies the switch_burden and the patience of one setting, in addition to hob_goblin_set_switch_scale.
-/// 0 to 1e9; initially 1. Below 1 for a setting whose changes are hard to notice, such as a shadow distance. A change of
-/// it then counts as that share of a change in hob_goblin_desc.changes_per_second. Threads: exclusive.
+/// 0 to 1e9; initially 1. Below 1 for a setting whose changes are hard to notice, such as a shadow distance. A change
+/// of it then counts as that share of a change in hob_goblin_desc.changes_per_second. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_setting_switch_scale(hob_goblin *goblin, hob_setting_id setting, double scale);
 
 /// Allows more trials for the next `decisions` decisions: in a menu, on a loading screen, in a cut.
@@ -592,15 +593,16 @@ HOB_API hob_result hob_goblin_open_trial_window(hob_goblin *goblin, uint32_t dec
 
 /// Reports the thermal headroom of the device behind a lane, about once a second.
 /// 0 is cool, and 1 is the heat at which the device throttles: at most 100. NaN is refused. Android's
-/// `getThermalHeadroom(10)` and Unreal's `GetThermalStress` have this scale. To keep more distance, report a greater number.
+/// `getThermalHeadroom(10)` and Unreal's `GetThermalStress` have this scale. To keep more distance, report a greater
+/// number.
 ///
-/// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The share
-/// changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report restores
-/// the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device throttles.
-/// Threads: exclusive.
+/// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The
+/// share changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report
+/// restores the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device
+/// throttles. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_thermal_headroom(hob_goblin *goblin, hob_lane lane, double headroom);
 
-// ---- The latest decision ---------------------------------------------------------------------------------------------
+// ---- The latest decision --------------------------------------------------------------------------------------------
 
 /// The result of a decision on one lane.
 /// All 0 for a lane without a limit.
@@ -660,7 +662,7 @@ typedef struct hob_decision_details {
 /// HOB_RESULT_NOT_FOUND before the first. Threads: shared.
 HOB_API hob_result hob_goblin_get_decision(const hob_goblin *goblin, hob_decision_details *out_details);
 
-// ---- Why -------------------------------------------------------------------------------------------------------------
+// ---- Why ------------------------------------------------------------------------------------------------------------
 
 /// Why a setting has its choice.
 typedef enum hob_why {
@@ -718,8 +720,8 @@ typedef struct hob_reason {
     /// HOB_WHY_STRATEGY: the slack before the change.
     double headroom;
     /// With HOB_WHY_HELD: the value that a better choice would gain in each frame, and that waiting loses. With
-    /// HOB_WHY_RAISED, HOB_WHY_LOWERED and HOB_WHY_STRATEGY: the total value that the change gained, negative if it lost
-    /// some. Otherwise 0.
+    /// HOB_WHY_RAISED, HOB_WHY_LOWERED and HOB_WHY_STRATEGY: the total value that the change gained, negative if it
+    /// lost some. Otherwise 0.
     double gain;
     /// The lane of `headroom`: the one with an excess, otherwise that on which the choice or its change costs most.
     hob_lane lane;
@@ -738,7 +740,7 @@ HOB_API hob_result hob_goblin_get_reason(const hob_goblin *goblin, hob_setting_i
 HOB_API hob_result hob_goblin_get_reason_text(
     const hob_goblin *goblin, hob_setting_id setting, char *buffer, size_t capacity, size_t *out_size);
 
-// ---- What was learned ------------------------------------------------------------------------------------------------
+// ---- What was learned -----------------------------------------------------------------------------------------------
 
 /// Gets what an option is expected to cost on a lane in the next frame.
 /// It is for the setting's present work and the strategy in force; the count is of this run's samples.
@@ -790,7 +792,7 @@ typedef struct hob_goblin_statistics {
 /// Threads: shared.
 HOB_API hob_result hob_goblin_get_statistics(const hob_goblin *goblin, hob_goblin_statistics *out_statistics);
 
-// ---- Profiles --------------------------------------------------------------------------------------------------------
+// ---- Profiles -------------------------------------------------------------------------------------------------------
 
 /// Uses the burdens of a past run, perhaps of another machine.
 /// The first samples show how much slower or faster this machine is. The profile is copied; it replaces an earlier one.
@@ -805,7 +807,7 @@ HOB_API hob_result hob_goblin_load_profile(hob_goblin *goblin, const void *data,
 /// Sizes and buffer as in hob_profile_save. Threads: shared.
 HOB_API hob_result hob_goblin_save_profile(const hob_goblin *goblin, char *buffer, size_t capacity, size_t *out_size);
 
-// ---- Experimental: products of settings ------------------------------------------------------------------------------
+// ---- Experimental: products of settings -----------------------------------------------------------------------------
 
 /// One axis of a product, such as the resolution.
 typedef struct hob_product_axis {
@@ -866,7 +868,7 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_product_choice(
     const hob_goblin *goblin, hob_setting_id setting, const uint32_t *indices, uint32_t index_count,
     uint32_t *out_choice);
 
-// ---- Experimental: strategies ----------------------------------------------------------------------------------------
+// ---- Experimental: strategies ---------------------------------------------------------------------------------------
 
 /// Parameters of a strategy: other limits for the same settings, such as those of 30 frames a second beside 60.
 /// Every decision finds the best choices under each strategy. The greatest net value wins: the chosen values plus the
@@ -909,8 +911,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_work(
 
 /// Multiplies one option's work under a strategy other than 0 by `factor`, 1e-9 to 1e9.
 /// It is for options whose costs differ by other factors, such as a simulation with twice the steps in its highest
-/// option only. The factor of hob_goblin_set_strategy_work also applies. It is dropped when the setting gets a different
-/// number of options. Threads: exclusive.
+/// option only. The factor of hob_goblin_set_strategy_work also applies. It is dropped when the setting gets a
+/// different number of options. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_option_work(
     hob_goblin *goblin, uint32_t strategy, hob_setting_id setting, uint32_t option, double factor);
 
@@ -919,7 +921,7 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_option_work(
 HOB_EXPERIMENTAL_API hob_result hob_goblin_get_strategy_net(
     const hob_goblin *goblin, uint32_t strategy, double *out_net);
 
-// ---- Experimental: recordings ----------------------------------------------------------------------------------------
+// ---- Experimental: recordings ---------------------------------------------------------------------------------------
 
 /// Records the run from here on, so that hob_goblin_replay can repeat it; docs/formats.md has the format.
 /// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
@@ -990,7 +992,7 @@ typedef struct hob_replay_report {
 /// The bytes may be hostile: a replay's memory is at most 128 MiB, and at most 64 times `size`. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_replay(const void *data, size_t size, hob_replay_report *out_report);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

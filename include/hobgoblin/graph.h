@@ -51,7 +51,7 @@
 extern "C" {
 #endif
 
-// ---- Experimental: Ids -----------------------------------------------------------------------------------------------
+// ---- Experimental: Ids ----------------------------------------------------------------------------------------------
 
 /// A node of a graph.
 /// All zero is no node.
@@ -62,7 +62,7 @@ typedef struct hob_node_id {
     uint32_t generation;
 } hob_node_id;
 
-// ---- Experimental: Nodes ---------------------------------------------------------------------------------------------
+// ---- Experimental: Nodes --------------------------------------------------------------------------------------------
 
 /// The causes of a change of a node's outputs, beside its inputs.
 typedef enum hob_node_class {
@@ -168,8 +168,8 @@ typedef struct hob_node_call {
     char *message;
     /// For hob_graph_set_memory_limit: write the bytes that the owned outputs hold here. At first 0.
     uint64_t held_bytes;
-    /// With `held_bytes`: the time of another run in nanoseconds, for instance on a GPU. At first 0: the duration of this
-    /// call.
+    /// With `held_bytes`: the time of another run in nanoseconds, for instance on a GPU. At first 0: the duration of
+    /// this call.
     double cost_ns;
 } hob_node_call;
 
@@ -214,7 +214,7 @@ typedef struct hob_node_desc {
     uint32_t reserved;
 } hob_node_desc;
 
-// ---- Experimental: Create and destroy --------------------------------------------------------------------------------
+// ---- Experimental: Create and destroy -------------------------------------------------------------------------------
 
 /// A graph.
 /// A handle: see "Handles" in base.h.
@@ -243,7 +243,7 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_graph_create(const hob_graph_d
 /// thread.
 HOB_EXPERIMENTAL_API void hob_graph_destroy(hob_graph *graph);
 
-// ---- Experimental: Nodes and links -----------------------------------------------------------------------------------
+// ---- Experimental: Nodes and links ----------------------------------------------------------------------------------
 
 /// Adds a node.
 /// On success `*out_node` is its id, and `user_data` belongs to the graph.
@@ -290,7 +290,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_disconnect(hob_graph *graph, hob_node_
 /// Nodes of HOB_NODE_CLASS_EFFECT are always. HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_set_sink(hob_graph *graph, hob_node_id node, uint32_t is_sink);
 
-// ---- Experimental: The frame -----------------------------------------------------------------------------------------
+// ---- Experimental: The frame ----------------------------------------------------------------------------------------
 
 /// Sets an output of a node of HOB_NODE_CLASS_INPUT, or the value of another node's input without a link.
 /// `input` is its number. An equal value is no change. Such an edit keeps the plan of the graph.
@@ -369,9 +369,9 @@ typedef struct hob_evaluation_summary {
 /// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. HOB_RESULT_NOT_FOUND: `desc->only` does not exist.
 /// Does not allocate, apart from the first frames after an edit and after a change of the executor.
 ///
-/// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of the
-/// executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel return
-/// HOB_RESULT_BUSY.
+/// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of
+/// the executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel
+/// return HOB_RESULT_BUSY.
 HOB_EXPERIMENTAL_API hob_result hob_graph_evaluate(
     hob_graph *graph, const hob_executor *executor, const hob_evaluation_desc *desc,
     hob_evaluation_summary *out_summary);
@@ -387,7 +387,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_cancel(const hob_graph *graph);
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_value(
     const hob_graph *graph, hob_node_id node, uint32_t output, hob_value *out_value);
 
-// ---- Experimental: Failures ------------------------------------------------------------------------------------------
+// ---- Experimental: Failures -----------------------------------------------------------------------------------------
 
 /// Gets the reason of a node's failure, without a NUL.
 /// `*out_source` receives the node that failed: this one, or one that it depends on. `out_source` may be NULL. Without
@@ -406,7 +406,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_failure_path(
     const hob_graph *graph, hob_node_id node, hob_node_id *nodes, size_t node_stride, size_t capacity,
     size_t *out_count);
 
-// ---- Experimental: Reasons -------------------------------------------------------------------------------------------
+// ---- Experimental: Reasons ------------------------------------------------------------------------------------------
 
 /// Why a node ran in the last evaluation, or did not.
 typedef enum hob_node_why {
@@ -458,7 +458,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_reason(
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_reason_text(
     const hob_graph *graph, hob_node_id node, char *buffer, size_t capacity, size_t *out_size);
 
-// ---- Experimental: Statistics ----------------------------------------------------------------------------------------
+// ---- Experimental: Statistics ---------------------------------------------------------------------------------------
 
 /// Counts of a graph since it was created.
 /// An answer: set struct_size, or begin with HOB_GRAPH_STATISTICS_INIT.
@@ -519,7 +519,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_statistics(
 /// HOB_RESULT_NOT_FOUND: there is no such node. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, hob_node_id node, uint64_t *out_runs);
 
-// ---- Experimental: Memory of values ----------------------------------------------------------------------------------
+// ---- Experimental: Memory of values ---------------------------------------------------------------------------------
 
 /// Sets a limit of the bytes that owned outputs hold between frames; UINT64_MAX: no limit.
 /// A frame that ends above it releases values until the limit is kept. A node whose value was released runs again when
@@ -532,17 +532,16 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, 
 ///     call->outputs[0].pointer = make_image(&size);
 ///     call->held_bytes = size;
 ///
-/// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their values.
-/// Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another node passes
-/// on unchanged. Runs before the first call do not count.
+/// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their
+/// values. Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another
+/// node passes on unchanged. Runs before the first call do not count.
 ///
 /// After a release, an output counts as changed in the next run after a change of an input, except with
-/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good value.
-/// hob_graph_get_statistics has the counts.
-/// Threads: exclusive.
+/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good
+/// value. hob_graph_get_statistics has the counts. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_set_memory_limit(hob_graph *graph, uint64_t bytes);
 
-// ---- Experimental: Audit ---------------------------------------------------------------------------------------------
+// ---- Experimental: Audit --------------------------------------------------------------------------------------------
 
 /// A node of HOB_NODE_CLASS_PURE or HOB_NODE_CLASS_CONSTANT that gave other outputs for the same inputs.
 typedef struct hob_graph_finding {
@@ -559,15 +558,15 @@ typedef struct hob_graph_finding {
 } hob_graph_finding;
 
 /// Starts or stops the audit: a share of extra runs that finds wrong classes.
-/// Nodes are run again with the inputs that they had some frames before. `share` is the extra runs per run, for instance
-/// 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count, and no limit of an
-/// evaluation includes them.
+/// Nodes are run again with the inputs that they had some frames before. `share` is the extra runs per run, for
+/// instance 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count, and no
+/// limit of an evaluation includes them.
 ///
 ///     hob_graph_set_audit(graph, 0.02); /* in a debug build */
 ///
 /// Where all nodes run in each frame, 0.02 examines each node once in 150 frames, up to 3,800 nodes; larger graphs take
-/// longer. Not examined are outputs with HOB_CUTOFF_NEVER, and nodes that read or write owned handles or have more than 32
-/// inputs or outputs. A node with a value that may be a pointer is run again only while its inputs have not changed.
+/// longer. Not examined are outputs with HOB_CUTOFF_NEVER, and nodes that read or write owned handles or have more than
+/// 32 inputs or outputs. A node with a value that may be a pointer is run again only while its inputs have not changed.
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: `share` is not 0 to 1. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_set_audit(hob_graph *graph, double share);
@@ -578,26 +577,26 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_set_audit(hob_graph *graph, double sha
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_findings(
     const hob_graph *graph, hob_graph_finding *findings, size_t finding_stride, size_t capacity, size_t *out_count);
 
-// ---- Experimental: Bake ----------------------------------------------------------------------------------------------
+// ---- Experimental: Bake ---------------------------------------------------------------------------------------------
 
 /// Makes a graph with the same values at its sinks, for a host that sets no more inputs.
 /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
 /// sink depends on are removed; the source of a feedback link to such a node becomes a sink. The others are copied.
 ///
-/// Both graphs use the same `user_data`, perhaps at the same time, and `release` is called for the last copy. On success
-/// `*out_graph` is the caller's to destroy.
+/// Both graphs use the same `user_data`, perhaps at the same time, and `release` is called for the last copy. On
+/// success `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
 ///     hob_graph_get_copy(baked, sink, &sink_in_baked);
 ///
 /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, with all that
-/// they depend on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id). Feedback
-/// links go on with their values; the last good value of an owned output is not copied.
+/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, with all
+/// that they depend on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id).
+/// Feedback links go on with their values; the last good value of an owned output is not copied.
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after it.
-/// HOB_RESULT_NOT_FOUND: a node of `keep` does not exist. Threads: shared.
+/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after
+/// it. HOB_RESULT_NOT_FOUND: a node of `keep` does not exist. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_bake(
     const hob_graph *graph, const hob_node_id *keep, size_t keep_stride, size_t keep_count, hob_graph **out_graph);
 
@@ -606,7 +605,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_bake(
 /// instance because baking removed it, or the copy was removed. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_copy(const hob_graph *graph, hob_node_id original, hob_node_id *out_node);
 
-// ---- Experimental: Graphs as text ------------------------------------------------------------------------------------
+// ---- Experimental: Graphs as text -----------------------------------------------------------------------------------
 
 /// Saves nodes and links as JSON, without a NUL.
 /// For hob_graph_load and for tools. Functions are named by hob_node_desc.type_name. Saved values are those of
@@ -626,9 +625,10 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_save_dot(
     const hob_graph *graph, char *buffer, size_t capacity, size_t *out_size);
 
 /// Makes a graph of the JSON of hob_graph_save_json.
-/// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc` has
-/// its class, names, flags and pins; set `evaluate`, and the other callbacks and `user_data` if it needs them. Other
-/// changes of `desc` are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is unknown.
+/// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc`
+/// has its class, names, flags and pins; set `evaluate`, and the other callbacks and `user_data` if it needs them.
+/// Other changes of `desc` are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is
+/// unknown.
 ///
 /// On success `*out_graph` is the caller's to destroy, and hob_graph_get_copy gets the nodes by their old ids.
 ///
@@ -638,11 +638,10 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_save_dot(
 ///        } */
 ///     if (hob_graph_load(text, size, resolve, types, &graph) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// Values in a text from elsewhere may be anything: do not use them as pointers. If loading fails after `resolve` returned
-/// 1, `user_data` is released. HOB_RESULT_NOT_FOUND: `resolve` returned 0. HOB_RESULT_INVALID_ARGUMENT: it left out a
-/// callback. HOB_RESULT_MALFORMED: the text is no such JSON, or has a node or a link that the graph refuses;
-/// hob_last_error names the line.
-/// Threads: any. Callbacks: `resolve`, and `release` after a failure, inside this call.
+/// Values in a text from elsewhere may be anything: do not use them as pointers. If loading fails after `resolve`
+/// returned 1, `user_data` is released. HOB_RESULT_NOT_FOUND: `resolve` returned 0. HOB_RESULT_INVALID_ARGUMENT: it
+/// left out a callback. HOB_RESULT_MALFORMED: the text is no such JSON, or has a node or a link that the graph refuses;
+/// hob_last_error names the line. Threads: any. Callbacks: `resolve`, and `release` after a failure, inside this call.
 HOB_EXPERIMENTAL_API hob_result hob_graph_load(
     const void *json, size_t size, uint32_t (*resolve)(void *user_data, uint32_t id, hob_node_desc *desc),
     void *user_data, hob_graph **out_graph);
@@ -671,7 +670,7 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_emit(
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_emitted_nodes(
     const hob_graph *graph, hob_node_id *nodes, size_t node_stride, size_t capacity, size_t *out_count);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

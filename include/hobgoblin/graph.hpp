@@ -68,7 +68,9 @@ const T* object(const hob_value& value) noexcept {
 ///
 ///     hob::Graph graph;
 ///     const auto speed = graph.add_input("speed", hob_value_of_number(1));
-///     const auto twice = graph.add(options, [](hob_node_call& call) { call.outputs[0].number = 2 * call.inputs[0].number; });
+///     const auto twice = graph.add(options, [](hob_node_call& call) {
+///         call.outputs[0].number = 2 * call.inputs[0].number;
+///     });
 ///     graph.connect(speed, 0, twice, 0);
 ///     graph.evaluate();
 ///     use(graph.value(twice).number);
@@ -111,8 +113,8 @@ public:
     ///         return blur(*hob::object<Image>(call.inputs[0]));
     ///     });
     ///
-    /// `run` may return a std::optional<T>. Without a value, the node needs the lazy inputs in `call.need`, or it failed
-    /// if that is 0. If T has an operator==, an equal object counts as no change.
+    /// `run` may return a std::optional<T>. Without a value, the node needs the lazy inputs in `call.need`, or it
+    /// failed if that is 0. If T has an operator==, an equal object counts as no change.
     template <class T, class Run>
     Result<hob_node_id> try_add_object(const NodeOptions& options, Run run) {
         auto node = std::make_unique<Node<Maker<T, Run>>>(
@@ -302,8 +304,8 @@ public:
         hob_node_desc& desc_;
         detail::SharedPending* pending_;
     };
-    /// Makes a graph of the JSON of try_save_json. `resolve(Loading&)` sets what each node runs, and returns false for an
-    /// unknown type. Its exception is rethrown.
+    /// Makes a graph of the JSON of try_save_json. `resolve(Loading&)` sets what each node runs, and returns false for
+    /// an unknown type. Its exception is rethrown.
     template <class Resolve>
     static Result<Graph> try_load(std::string_view json, Resolve resolve) {
         auto pending = std::make_shared<detail::SharedPending>();

@@ -47,7 +47,7 @@ typedef struct hob_knapsack hob_knapsack;
 /// Upper limit of `resource_count`.
 #define HOB_KNAPSACK_MAX_RESOURCES 8
 
-// ---- Create and destroy ----------------------------------------------------------------------------------------------
+// ---- Create and destroy ---------------------------------------------------------------------------------------------
 
 /// Parameters of a knapsack.
 typedef struct hob_knapsack_desc {
@@ -78,7 +78,7 @@ HOB_NODISCARD HOB_API hob_result hob_knapsack_create(const hob_knapsack_desc *de
 /// Threads: no call on it may run on another thread.
 HOB_API void hob_knapsack_destroy(hob_knapsack *knapsack);
 
-// ---- Solve -----------------------------------------------------------------------------------------------------------
+// ---- Solve ----------------------------------------------------------------------------------------------------------
 
 /// Removes all settings.
 /// The memory and the choices of the last solve are kept. Threads: exclusive.
@@ -113,13 +113,13 @@ typedef struct hob_knapsack_solve_desc {
     double capacity;
     /// Number of deviations that count as burden: 0 to 1e100. 0 is a value, and the default: only means count.
     double sigmas;
-    /// Gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative. 0 is a value, and the
-    /// default: the search stops only at the optimum, or at node_limit.
+    /// Gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative. 0 is a value, and
+    /// the default: the search stops only at the optimum, or at node_limit.
     ///
     /// The gap is a share of the optimum's value above the value of the lightest choices. These are each setting's
-    /// option of least mean. So a constant added to all values of a setting changes neither choices nor proof.
-    /// With several resources, the least valuable options take the place of the lightest. Options with a better one that
-    /// is no heavier in any resource don't count.
+    /// option of least mean. So a constant added to all values of a setting changes neither choices nor proof. With
+    /// several resources, the least valuable options take the place of the lightest. Options with a better one that is
+    /// no heavier in any resource don't count.
     double accepted_gap;
     /// Limit of the search work, in nodes. Default: 4,000,000, which takes about half a second. A few thousand suit a
     /// frame.
@@ -179,7 +179,7 @@ HOB_API hob_result hob_knapsack_solve(
 HOB_API hob_result hob_knapsack_choices(
     const hob_knapsack *knapsack, uint16_t *choices, uint32_t capacity, uint32_t *out_count);
 
-// ---- Several resources -----------------------------------------------------------------------------------------------
+// ---- Several resources ----------------------------------------------------------------------------------------------
 
 /// Burden of an option in one resource.
 /// Weights stand side by side in rows, so this struct never grows.
@@ -253,7 +253,7 @@ typedef struct hob_knapsack_usage {
 HOB_API hob_result hob_knapsack_get_resource_usage(
     const hob_knapsack *knapsack, uint32_t resource, hob_knapsack_usage *out_usage);
 
-// ---- Memory ----------------------------------------------------------------------------------------------------------
+// ---- Memory ---------------------------------------------------------------------------------------------------------
 
 /// Reserves memory for `settings` settings with `options` options in total.
 /// Within these counts, adding and solving allocate nothing more. The exception: with one resource, a search of more
@@ -261,7 +261,7 @@ HOB_API hob_result hob_knapsack_get_resource_usage(
 /// Threads: exclusive.
 HOB_API hob_result hob_knapsack_reserve(hob_knapsack *knapsack, uint32_t settings, uint32_t options);
 
-// ---- Queries ---------------------------------------------------------------------------------------------------------
+// ---- Queries --------------------------------------------------------------------------------------------------------
 
 /// Returns the number of settings since the last clear; 0 for an invalid handle.
 /// Threads: shared.
@@ -275,7 +275,7 @@ HOB_NODISCARD HOB_API size_t hob_knapsack_memory_used(const hob_knapsack *knapsa
 /// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_API const char *hob_knapsack_last_error(const hob_knapsack *knapsack);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

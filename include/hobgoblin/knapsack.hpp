@@ -6,7 +6,7 @@
 //     const auto solution = knapsack.solve(4.0, 3.0);  // capacity, sigmas
 //     const auto choices = knapsack.choices();
 //
-// With several resources: create it with their number, add settings with add_setting_resources, and call solve_resources.
+// With several resources: create it with their number, add settings with add_setting_resources, call solve_resources.
 #ifndef HOBGOBLIN_KNAPSACK_HPP
 #define HOBGOBLIN_KNAPSACK_HPP
 

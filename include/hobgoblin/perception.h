@@ -51,7 +51,7 @@
 extern "C" {
 #endif
 
-// ---- Experimental: Images --------------------------------------------------------------------------------------------
+// ---- Experimental: Images -------------------------------------------------------------------------------------------
 
 /// How pixels lie in memory.
 /// The names give the order of the bytes.
@@ -114,7 +114,7 @@ typedef struct hob_image {
     size_t chroma_stride;
 } hob_image;
 
-// ---- Experimental: Create and destroy --------------------------------------------------------------------------------
+// ---- Experimental: Create and destroy -------------------------------------------------------------------------------
 
 /// A perception.
 /// A handle: see "Handles" in base.h.
@@ -148,15 +148,16 @@ typedef enum hob_compare_order {
 typedef struct hob_perception_desc {
     /// sizeof(hob_perception_desc).
     uint32_t struct_size;
-    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the default, 2.
+    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it, unless
+    /// `borrows_frames` is set. 0: the default, 2.
     uint32_t history;
     /// Limit of the bytes of kept frames. Default 0: no limit.
     uint64_t memory_limit;
-    /// Whether results are taken over from the last frame where nothing changed. Default HOB_PERCEPTION_CHOICE_MEASURED:
-    /// by the measured time of whole frames, queries included.
+    /// Whether results are taken over from the last frame where nothing changed. Default
+    /// HOB_PERCEPTION_CHOICE_MEASURED: by the measured time of whole frames, queries included.
     hob_perception_choice graft;
-    /// Whether pipelines are computed when a frame begins. Default HOB_PERCEPTION_CHOICE_MEASURED: those that were asked
-    /// for in most of the last frames. For HOB_PERCEPTION_CHOICE_ALWAYS, all but those with HOB_PREFETCH_NEVER.
+    /// Whether pipelines are computed when a frame begins. Default HOB_PERCEPTION_CHOICE_MEASURED: those that were
+    /// asked for in most of the last frames. For HOB_PERCEPTION_CHOICE_ALWAYS, all but those with HOB_PREFETCH_NEVER.
     hob_perception_choice prefetch;
     /// The order of compares. Default HOB_COMPARE_ORDER_MEASURED.
     hob_compare_order compare_order;
@@ -170,8 +171,11 @@ typedef struct hob_perception_desc {
     double audit_share;
     /// 1: the seed's table chooses whether results are taken over. 0: accounts do; see balance.h. Default 0.
     uint32_t uses_table;
-    /// Must be 0.
-    uint32_t reserved;
+    /// 1: frames are borrowed, not copied (zero-copy). In each call, the pixels of the last `history` + 1 frames of the
+    /// same size and format, the new one included, must be readable and unchanged. Rotate `history` + 1 buffers, or one
+    /// more if the next frame is written while queries run. Default 0: frames are copied, and their memory may be
+    /// reused after hob_perception_begin_frame. docs/perception.md has an example.
+    uint32_t borrows_frames;
 } hob_perception_desc;
 
 /// Creates a perception without cognitions.
@@ -189,7 +193,7 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_perception_create(
 /// hob_last_error says so. Threads: no call on it may run on another thread.
 HOB_EXPERIMENTAL_API void hob_perception_destroy(hob_perception *perception);
 
-// ---- Experimental: Cognitions of the host ----------------------------------------------------------------------------
+// ---- Experimental: Cognitions of the host ---------------------------------------------------------------------------
 
 /// A cognition of a perception.
 /// All zero is no cognition.
@@ -212,12 +216,13 @@ typedef struct hob_cognition_id {
 #define HOB_COGNITION_IMAGE 4
 
 /// hob_cognition_desc.flags: each pixel of its image depends only on the pixels of the inputs at the same place.
-/// "The same place" is a square of `scale` times `scale` pixels, and `support` pixels around it. Then later steps run only
-/// if pixels changed on which their own region depends. Such a cognition has no value: it is not passed on.
+/// "The same place" is a square of `scale` times `scale` pixels, and `support` pixels around it. Then later steps run
+/// only if pixels changed on which their own region depends. Such a cognition has no value: it is not passed on.
 #define HOB_COGNITION_LOCAL 8
 
 /// hob_cognition_desc.flags: the value is a handle of the host that the perception owns.
-/// It is passed to `release_value` when no kept frame has it any more. It is not all zero, and each run makes another one.
+/// It is passed to `release_value` when no kept frame has it any more. It is not all zero, and each run makes another
+/// one.
 #define HOB_COGNITION_OWNED 16
 
 /// The region of an input that a running cognition reads.
@@ -267,7 +272,8 @@ typedef struct hob_cognition_call {
     size_t parameters_size;
     /// The number of the frame, from 1 on. It may be a past one.
     uint64_t frame;
-    /// An executor for loops inside the cognition: that of hob_perception_begin_frame. NULL: other cognitions use it now.
+    /// An executor for loops inside the cognition: that of hob_perception_begin_frame. NULL: other cognitions use it
+    /// now.
     const hob_executor *executor;
     /// The image to write, for HOB_COGNITION_IMAGE. Its bytes are not those of the last run. Otherwise NULL.
     void *image;
@@ -300,8 +306,8 @@ typedef struct hob_cognition_desc {
     /// A name for messages. Default empty.
     hob_str name;
     /// Computes value and image. Must be set. HOB_RESULT_OK: they are written. Another result: it failed.
-    /// Runs inside hob_perception_begin_frame and the queries: on their thread, and on threads of the executor. It may run
-    /// on several threads at once, for different steps. It must not call its own perception.
+    /// Runs inside hob_perception_begin_frame and the queries: on their thread, and on threads of the executor. It may
+    /// run on several threads at once, for different steps. It must not call its own perception.
     hob_result (*perceive)(void *user_data, hob_cognition_call *call);
     /// Passed to the callbacks.
     void *user_data;
@@ -318,13 +324,15 @@ typedef struct hob_cognition_desc {
     uint32_t scale;
     /// For HOB_COGNITION_IMAGE: its format. Default 0: that of the first input with an image.
     hob_pixel_format image_format;
-    /// For HOB_COGNITION_IMAGE: its columns. Default 0: those of the region, divided by `scale` and rounded down. Must be 0
-    /// with HOB_COGNITION_LOCAL.
+    /// For HOB_COGNITION_IMAGE: its columns. Default 0: those of the region, divided by `scale` and rounded down. Must
+    /// be 0 with HOB_COGNITION_LOCAL.
     uint32_t image_width;
     /// For HOB_COGNITION_IMAGE: its rows. Default 0: as `image_width`.
     uint32_t image_height;
-    /// Must be 0.
-    uint32_t reserved;
+    /// Expected duration of a run in nanoseconds, until one was measured. Default 0: not known.
+    /// Prefetch then splits the steps over threads as well in the first frames as later. A past run of the host has it
+    /// in hob_perception_pipeline_statistics.mean_ns.
+    uint32_t cost_ns;
 } hob_cognition_desc;
 
 /// Adds a cognition of the host.
@@ -340,11 +348,11 @@ typedef struct hob_cognition_desc {
 HOB_EXPERIMENTAL_API hob_result hob_perception_add_cognition(
     hob_perception *perception, const hob_cognition_desc *desc, hob_cognition_id *out_cognition);
 
-// ---- Experimental: Built-in cognitions -------------------------------------------------------------------------------
+// ---- Experimental: Built-in cognitions ------------------------------------------------------------------------------
 
 /// A built-in cognition.
-/// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of its
-/// region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
+/// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of
+/// its region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
 /// otherwise. Means in images are rounded to whole levels, halves up.
 ///
 /// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
@@ -374,15 +382,15 @@ typedef enum hob_operator {
     HOB_OPERATOR_MEAN = 9,
     /// `number` of its value is the number of pixels whose `channel` is not 0.
     HOB_OPERATOR_COUNT_NON_ZERO = 10,
-    /// Finds `image`. `words[0]` of its value has the place of its upper left pixel: x in the low half, y in the high one.
-    /// They count from the upper left pixel of the region, not of the frame. `words[1]` has the sum of squared
-    /// differences. Both all ones: not found. Of equal matches the first one in reading order is found. In a region that
-    /// is smaller than `image` it fails.
+    /// Finds `image`. `words[0]` of its value has the place of its upper left pixel: x in the low half, y in the high
+    /// one. They count from the upper left pixel of the region, not of the frame. `words[1]` has the sum of squared
+    /// differences. Both all ones: not found. Of equal matches the first one in reading order is found. In a region
+    /// that is smaller than `image` it fails.
     HOB_OPERATOR_TEMPLATE = 11,
-    /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
-    /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean
-    /// difference of the worst digit, or with `correlation` 1000 times what the worst one lacks to 1. It does not count
-    /// when values are compared.
+    /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number;
+    /// -1: nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the
+    /// mean difference of the worst digit, or with `correlation` 1000 times what the worst one lacks to 1. It does not
+    /// count when values are compared.
     HOB_OPERATOR_GLYPHS = 12,
 } hob_operator;
 
@@ -456,9 +464,9 @@ typedef struct hob_operator_desc {
     size_t glyph_stride;
     /// Number of glyphs.
     uint32_t glyph_count;
-    /// For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0: it
-    /// must be exact. For lossy video: 20 to 35; at a higher one, digits may be read that are not there. Ignored with
-    /// `correlation`.
+    /// For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0:
+    /// it must be exact. For lossy video: 20 to 35; at a higher one, digits may be read that are not there. Ignored
+    /// with `correlation`.
     uint32_t tolerance;
     /// For HOB_OPERATOR_GLYPHS: columns between two digits. Default 0.
     uint32_t spacing;
@@ -480,7 +488,7 @@ typedef struct hob_operator_desc {
 HOB_EXPERIMENTAL_API hob_result hob_perception_add_operator(
     hob_perception *perception, const hob_operator_desc *desc, hob_cognition_id *out_cognition);
 
-// ---- Experimental: Pipelines -----------------------------------------------------------------------------------------
+// ---- Experimental: Pipelines ----------------------------------------------------------------------------------------
 
 /// A pipeline of a perception.
 /// All zero is no pipeline.
@@ -505,8 +513,8 @@ typedef enum hob_prefetch {
 typedef struct hob_perception_step {
     /// The cognition.
     hob_cognition_id cognition;
-    /// The region that it reads, in the image of each input. All zero: the whole images. With HOB_PIXEL_FORMAT_NV12, `x` and `y`
-    /// are even.
+    /// The region that it reads, in the image of each input. All zero: the whole images. With HOB_PIXEL_FORMAT_NV12,
+    /// `x` and `y` are even.
     hob_rect region;
     /// Bytes for hob_cognition_call.parameters; copied. May be NULL if `parameters_size` is 0.
     const void *parameters;
@@ -542,8 +550,8 @@ typedef struct hob_perception_pipeline_desc {
 } hob_perception_pipeline_desc;
 
 /// Adds a pipeline.
-/// It can be asked for from the next frame on; until then queries give HOB_RESULT_NO_CONSENSUS. Equal steps at the beginning of pipelines are computed once. On success
-/// `*out_pipeline` is its id.
+/// It can be asked for from the next frame on; until then queries give HOB_RESULT_NO_CONSENSUS. Equal steps at the
+/// beginning of pipelines are computed once. On success `*out_pipeline` is its id.
 ///
 ///     hob_perception_step steps[2] = {0};
 ///     steps[0].cognition = threshold;
@@ -571,7 +579,7 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_remove_pipeline(
 HOB_EXPERIMENTAL_API hob_result hob_perception_set_prefetch(
     hob_perception *perception, hob_perception_pipeline_id pipeline, hob_prefetch prefetch);
 
-// ---- Experimental: The frame -----------------------------------------------------------------------------------------
+// ---- Experimental: The frame ----------------------------------------------------------------------------------------
 
 /// Pixels that moved since the last frame.
 typedef struct hob_frame_move {
@@ -588,8 +596,9 @@ typedef enum hob_frame_trust {
     /// No: the pixels outside of the rectangles are compared. No hint can make a result wrong.
     HOB_FRAME_TRUST_COMPARE = 0,
     /// Yes: the pixels outside of the rectangles count as unchanged. A part of them, another part in each frame, is
-    /// compared: pixels that stay different without a hint are found within 32 frames, if results are taken over. After the first one everything is compared, and
-    /// hob_perception_statistics.is_distrusted is 1.
+    /// compared: pixels that stay different without a hint are found within 32 frames, if results are taken over. After
+    /// the first one everything is compared, and hob_perception_statistics.is_distrusted is 1. An error with
+    /// hob_perception_desc.borrows_frames: there is no copy to compare with later.
     HOB_FRAME_TRUST_AUDIT = 1,
 } hob_frame_trust;
 
@@ -599,7 +608,7 @@ typedef struct hob_frame {
     uint32_t struct_size;
     /// Default HOB_PIXEL_FORMAT_BGRX8.
     hob_pixel_format format;
-    /// The first pixel. The pixels are read only during the call.
+    /// The first pixel. The pixels are read only during the call, unless hob_perception_desc.borrows_frames is set.
     const void *pixels;
     /// Number of columns: 1 to 32768.
     uint32_t width;
@@ -627,37 +636,37 @@ typedef struct hob_frame {
 } hob_frame;
 
 /// Begins a frame: compares its pixels with the last frame's, and computes pipelines in advance; see hob_prefetch.
-/// `executor` may be NULL: only this thread computes. Cognitions of later queries get the executor too: it must stay valid
-/// until the next frame. Another size or
-/// format than before begins anew: nothing is known of past frames.
+/// `executor` may be NULL: only this thread computes. Cognitions of later queries get the executor too: it must stay
+/// valid until the next frame. Another size or format than before begins anew: nothing is known of past frames.
 ///
 ///     hob_frame frame = HOB_FRAME_INIT;
 ///     frame.pixels = pixels, frame.width = 1920, frame.height = 1080;
 ///     if (hob_perception_begin_frame(eye, &frame, NULL) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// HOB_RESULT_OK also if cognitions fail: only the pipelines that need them are affected. HOB_RESULT_LIMIT_EXCEEDED: the
-/// kept frames take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first frames after a
-/// new pipeline, size or executor.
+/// HOB_RESULT_OK also if cognitions fail: only the pipelines that need them are affected. HOB_RESULT_LIMIT_EXCEEDED:
+/// the kept frames take more than hob_perception_desc.memory_limit. With
+/// hob_perception_desc.borrows_frames, HOB_RESULT_INVALID_ARGUMENT also if `pixels` are those of a frame that must stay
+/// unchanged. Does not allocate, apart from the first frames after a new pipeline, size or executor.
 ///
-/// Threads: exclusive. Callbacks: those of the cognitions, in this thread's floating-point environment, `perceive` also on
-/// threads of the executor. Inside them all calls on this perception return HOB_RESULT_BUSY, const ones too.
+/// Threads: exclusive. Callbacks: those of the cognitions, in this thread's floating-point environment, `perceive` also
+/// on threads of the executor. Inside them all calls on this perception return HOB_RESULT_BUSY, const ones too.
 HOB_EXPERIMENTAL_API hob_result hob_perception_begin_frame(
     hob_perception *perception, const hob_frame *frame, const hob_executor *executor);
 
-// ---- Experimental: Queries -------------------------------------------------------------------------------------------
+// ---- Experimental: Queries ------------------------------------------------------------------------------------------
 
 /// Gets the value of a pipeline for the present frame, if the last frames agree on it.
-/// `frames` is the number of frames that must agree, this one included, up to 64: 0 and 1 ask for no agreement. More than
-/// hob_perception_desc.history + 1 makes the perception keep more frames, from the next one on. Computes what is missing,
-/// also for past frames.
+/// `frames` is the number of frames that must agree, this one included, up to 64: 0 and 1 ask for no agreement. More
+/// than hob_perception_desc.history + 1 makes the perception keep more frames, from the next one on. Computes what is
+/// missing, also for past frames.
 ///
 ///     hob_value health_value;
 ///     if (hob_perception_query(eye, health, 3, &health_value) == HOB_RESULT_OK) react(health_value.number);
 ///
 /// HOB_RESULT_NO_CONSENSUS: they do not agree, or not enough of them are known. HOB_RESULT_COGNITION_FAILED: see
 /// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: more than 64
-/// frames, or they take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations
-/// for past frames.
+/// frames, or they take more than hob_perception_desc.memory_limit, or than the host keeps
+/// (hob_perception_desc.borrows_frames). Does not allocate, apart from the first computations for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
 HOB_EXPERIMENTAL_API hob_result hob_perception_query(
@@ -696,11 +705,11 @@ typedef struct hob_perception_answer {
 
 /// Gets the values of several pipelines: hob_perception_query for each question, in one call.
 /// `question_stride` is sizeof(hob_perception_question), `answer_stride` sizeof(hob_perception_answer). `*out_count`
-/// receives the number of answers, which is the number of questions. `answers` NULL asks only for that. If `capacity` is
-/// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL.
+/// receives the number of answers, which is the number of questions. `answers` NULL asks only for that. If `capacity`
+/// is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL.
 ///
-/// HOB_RESULT_OK also if questions have other results: see hob_perception_answer.result. Threads: exclusive. Callbacks: as
-/// hob_perception_begin_frame.
+/// HOB_RESULT_OK also if questions have other results: see hob_perception_answer.result. Threads: exclusive. Callbacks:
+/// as hob_perception_begin_frame.
 HOB_EXPERIMENTAL_API hob_result hob_perception_query_many(
     hob_perception *perception, const hob_perception_question *questions, size_t question_stride, size_t question_count,
     hob_perception_answer *answers, size_t answer_stride, size_t capacity, size_t *out_count);
@@ -711,19 +720,20 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_query_many(
 ///     hob_image mask = HOB_IMAGE_INIT;
 ///     if (hob_perception_get_image(eye, health_mask, &mask) == HOB_RESULT_OK) show(&mask);
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: its last step makes no image. Other results as hob_perception_query. Threads: exclusive.
-/// Callbacks: as hob_perception_begin_frame.
+/// HOB_RESULT_INVALID_ARGUMENT: its last step makes no image. Other results as hob_perception_query. Threads:
+/// exclusive. Callbacks: as hob_perception_begin_frame.
 HOB_EXPERIMENTAL_API hob_result hob_perception_get_image(
     hob_perception *perception, hob_perception_pipeline_id pipeline, hob_image *out_image);
 
 /// Gets the reason why a pipeline failed, without a NUL.
-/// Empty if it did not fail, or if the cognition gave no reason. `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too
-/// small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such pipeline. Threads: shared.
+/// Empty if it did not fail, or if the cognition gave no reason. `*out_size` receives the required size. `buffer` NULL
+/// asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND:
+/// there is no such pipeline. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_perception_get_failure(
     const hob_perception *perception, hob_perception_pipeline_id pipeline, char *buffer, size_t capacity,
     size_t *out_size);
 
-// ---- Experimental: Statistics ----------------------------------------------------------------------------------------
+// ---- Experimental: Statistics ---------------------------------------------------------------------------------------
 
 /// Counts of a perception since it was created, unless a field says otherwise.
 /// An answer: set struct_size, or begin with HOB_PERCEPTION_STATISTICS_INIT.
@@ -770,7 +780,7 @@ typedef struct hob_perception_statistics {
     uint64_t changed_regions;
     /// Bytes that were compared.
     uint64_t compared_bytes;
-    /// Bytes that were copied.
+    /// Bytes that were copied to keep frames. 0 with hob_perception_desc.borrows_frames.
     uint64_t copied_bytes;
     /// Times that a frame of another size or format began anew, the first frame included.
     uint64_t restarts;
@@ -820,30 +830,30 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_get_pipeline_statistics(
     hob_perception_pipeline_statistics *out_statistics);
 
 /// Saves all counts as JSON, without a NUL.
-/// An object with the fields of hob_perception_statistics, apart from `struct_size`. Its "pipeline_statistics" is an array
-/// of objects with "name", "state" and the fields of hob_perception_pipeline_statistics.
+/// An object with the fields of hob_perception_statistics, apart from `struct_size`. Its "pipeline_statistics" is an
+/// array of objects with "name", "state" and the fields of hob_perception_pipeline_statistics.
 ///
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_perception_save_json(
     const hob_perception *perception, char *buffer, size_t capacity, size_t *out_size);
 
-// ---- Experimental: Pictures for debugging ----------------------------------------------------------------------------
+// ---- Experimental: Pictures for debugging ---------------------------------------------------------------------------
 
 /// Draws over a picture of the present frame: an outline of each watched region, and counts.
 /// `target` has the frame's size and HOB_PIXEL_FORMAT_BGRX8 or HOB_PIXEL_FORMAT_BGRA8. Its `pixels` are written to, so
-/// pass a copy of the frame. Green: the region did not change. Red: it changed. Yellow: it did not change, and overlaps a
-/// region that changed. docs/perception.md explains the counts.
+/// pass a copy of the frame. Green: the region did not change. Red: it changed. Yellow: it did not change, and overlaps
+/// a region that changed. docs/perception.md explains the counts.
 ///
 ///     hob_image picture = HOB_IMAGE_INIT;
 ///     picture.pixels = copy_of_frame, picture.width = 320, picture.height = 200;
 ///     if (hob_perception_draw_overlay(eye, &picture) == HOB_RESULT_OK) show(&picture);
 ///
-/// HOB_RESULT_NOT_FOUND: there is no frame yet. HOB_RESULT_INVALID_ARGUMENT: `target` has another format or size. Does not
-/// allocate. Threads: shared.
+/// HOB_RESULT_NOT_FOUND: there is no frame yet. HOB_RESULT_INVALID_ARGUMENT: `target` has another format or size. Does
+/// not allocate. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_perception_draw_overlay(const hob_perception *perception, const hob_image *target);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

@@ -39,6 +39,8 @@ struct PerceptionPipeline {
 ///     eye.begin_frame(frame);
 ///     if (const auto value = eye.query(health, 3)) react(value->number);
 ///
+/// Frames are copied, unless hob_perception_desc.borrows_frames is set.
+///
 /// An exception from a cognition fails the pipelines that need it: its message is what(). The call continues, and
 /// rethrows the first exception at its end, also in its try_ form.
 class Perception {
@@ -70,8 +72,8 @@ public:
         desc.flags = flags;
         return try_add_cognition(desc, std::move(run));
     }
-    /// Adds a cognition with all parameters of `desc`, apart from `perceive`, `user_data` and `release`. Of callbacks in
-    /// it, `user_data` is not the host's.
+    /// Adds a cognition with all parameters of `desc`, apart from `perceive`, `user_data` and `release`. Of callbacks
+    /// in it, `user_data` is not the host's.
     template <class Run>
     Result<hob_cognition_id> try_add_cognition(hob_cognition_desc desc, Run run) {
         auto cognition = std::make_unique<Cognition<Run>>(Cognition<Run>{std::move(run), pending_.get()});
@@ -163,7 +165,8 @@ public:
                                      return hob_perception_get_pipeline_statistics(capi(), pipeline, statistics);
                                  });
     }
-    /// Draws over a picture of the present frame: outlines of the regions, and counts. Writes to the pixels of `target`.
+    /// Draws over a picture of the present frame: outlines of the regions, and counts. Writes to the pixels of
+    /// `target`.
     Result<void> try_draw_overlay(const hob_image& target) const {
         return detail::result_of(hob_perception_draw_overlay(capi(), &target));
     }

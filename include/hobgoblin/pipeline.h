@@ -32,7 +32,8 @@
 // - Pipeline: a compiled pipeline of a graphics API. The library knows its description, and never the object.
 // - Key: the fingerprint of a description.
 // - User's cache: pipelines that were built in earlier runs on this machine.
-// - Selected: a usage mask of the pipeline has all bits of the current mask. Only selected pipelines are compiled ahead.
+// - Selected: a usage mask of the pipeline has all bits of the current mask. Only selected pipelines are compiled
+//   ahead.
 // - Ready group: the pipelines of one object, which is drawn with all of them or not at all.
 //
 // Functions with a const library may run on several threads at once, also inside callbacks.
@@ -51,7 +52,7 @@
 extern "C" {
 #endif
 
-// ---- Experimental: Descriptions --------------------------------------------------------------------------------------
+// ---- Experimental: Descriptions -------------------------------------------------------------------------------------
 
 /// Kinds of pipelines.
 typedef enum hob_pipeline_kind {
@@ -65,8 +66,8 @@ typedef enum hob_pipeline_kind {
 
 /// A shader of a pipeline.
 typedef struct hob_pipeline_shader {
-    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on. Builds check the vertex formats only of
-    /// HOB_SHADER_STAGE_VERTEX.
+    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on. Builds check the vertex formats only
+    /// of HOB_SHADER_STAGE_VERTEX.
     uint32_t stage;
     /// SHA-1 of its bytecode, or the first 20 bytes of another hash.
     uint8_t hash[20];
@@ -84,9 +85,9 @@ typedef struct hob_pipeline_desc {
     uint32_t schema;
     /// Bytes of `state`, at most 1 MiB.
     uint32_t state_size;
-    /// Everything but the shaders: vertex layout, raster, blend and depth state, formats. With HOB_PIPELINE_SCHEMA_OWN the
-    /// bytes of an encode function. Otherwise any form: write the fields in a fixed order, without padding bytes. May be
-    /// NULL if `state_size` is 0.
+    /// Everything but the shaders: vertex layout, raster, blend and depth state, formats. With HOB_PIPELINE_SCHEMA_OWN
+    /// the bytes of an encode function. Otherwise any form: write the fields in a fixed order, without padding bytes.
+    /// May be NULL if `state_size` is 0.
     const void *state;
     /// At least one shader, and at most 1024. Their order matters.
     const hob_pipeline_shader *shaders;
@@ -102,8 +103,8 @@ typedef struct hob_pipeline_desc {
 ///     hob_fingerprint key;
 ///     if (hob_pipeline_get_key(&pipeline, &key) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, the kind or a stage is unknown, or a shader group names a shader that
-/// is not listed. HOB_RESULT_MALFORMED: with HOB_PIPELINE_SCHEMA_OWN the state is not encoded for this kind.
+/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, the kind or a stage is unknown, or a shader group names a shader
+/// that is not listed. HOB_RESULT_MALFORMED: with HOB_PIPELINE_SCHEMA_OWN the state is not encoded for this kind.
 /// HOB_RESULT_UNSUPPORTED: it is encoded by a later version. HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of
 /// more than 1 MiB. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_get_key(const hob_pipeline_desc *pipeline, hob_fingerprint *out_key);
@@ -115,13 +116,13 @@ typedef struct hob_pipeline_mask {
     uint64_t words[4];
 } hob_pipeline_mask;
 
-// ---- Experimental: Named fields of usage masks -----------------------------------------------------------------------
+// ---- Experimental: Named fields of usage masks ----------------------------------------------------------------------
 
 /// A named field of usage masks, such as the quality or the level.
 /// The fields of a list stand one after the other, from the lowest bit of a mask on.
 typedef struct hob_pipeline_dimension {
-    /// Its name, such as "quality": 1 to 128 ASCII letters, digits and - _ . + without a dot first. No two of a list are
-    /// equal.
+    /// Its name, such as "quality": 1 to 128 ASCII letters, digits and - _ . + without a dot first. No two of a list
+    /// are equal.
     hob_str name;
     /// Bits, 1 to 64. All fields of a list together have at most 256 bits.
     uint32_t width;
@@ -137,16 +138,18 @@ typedef struct hob_pipeline_dimension {
 ///     hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, NULL, HOB_STR("quality"), 3, &mask);
 ///     hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, &mask, HOB_STR("level"), 17, &mask);
 ///
-/// HOB_RESULT_NOT_FOUND: no field has that name. HOB_RESULT_INVALID_ARGUMENT: the value needs more bits than the field has,
-/// `mask` has bits beyond the fields, or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or than 256 bits. Threads: any.
+/// HOB_RESULT_NOT_FOUND: no field has that name. HOB_RESULT_INVALID_ARGUMENT: the value needs more bits than the field
+/// has, `mask` has bits beyond the fields, or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or
+/// than 256 bits. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_set_mask_field(
     const hob_pipeline_dimension *dimensions, size_t dimension_stride, size_t dimension_count,
     const hob_pipeline_mask *mask, hob_str name, uint64_t value, hob_pipeline_mask *out_mask);
 
-// ---- Experimental: Graphics state of the library's own schema --------------------------------------------------------
+// ---- Experimental: Graphics state of the library's own schema -------------------------------------------------------
 
 /// hob_pipeline_desc.schema: the library's own schema, for a host without a serialiser.
-/// `state` has the bytes of hob_pipeline_encode_graphics, hob_pipeline_encode_compute or hob_pipeline_encode_ray_tracing.
+/// `state` has the bytes of hob_pipeline_encode_graphics, hob_pipeline_encode_compute or
+/// hob_pipeline_encode_ray_tracing.
 #define HOB_PIPELINE_SCHEMA_OWN 0
 
 /// How vertices form primitives.
@@ -445,9 +448,9 @@ typedef struct hob_pipeline_graphics_state {
 } hob_pipeline_graphics_state;
 
 /// Encodes the state of a graphics pipeline, for hob_pipeline_desc with HOB_PIPELINE_SCHEMA_OWN.
-/// Equal states have equal bytes, in any order of vertex buffers and attributes. `*out_size` receives the required size.
-/// `buffer` NULL asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer
-/// stays unchanged. No state takes more than 4 KiB.
+/// Equal states have equal bytes, in any order of vertex buffers and attributes. `*out_size` receives the required
+/// size. `buffer` NULL asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and
+/// the buffer stays unchanged. No state takes more than 4 KiB.
 ///
 ///     char bytes[4096];
 ///     size_t size = 0;
@@ -462,11 +465,13 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_encode_graphics(
     const hob_pipeline_graphics_state *state, char *buffer, size_t capacity, size_t *out_size);
 
 /// Decodes the state of a graphics pipeline, such as that of a hob_pipeline_job.
-/// Sets the counts of the lists, and no pointers: hob_pipeline_decode_vertex_buffers, hob_pipeline_decode_vertex_attributes
-/// and hob_pipeline_decode_color_targets read the lists. Fields without effect have their defaults.
+/// Sets the counts of the lists, and no pointers: hob_pipeline_decode_vertex_buffers,
+/// hob_pipeline_decode_vertex_attributes and hob_pipeline_decode_color_targets read the lists. Fields without effect
+/// have their defaults.
 ///
 ///     hob_pipeline_graphics_state state = HOB_PIPELINE_GRAPHICS_STATE_INIT;
-///     if (hob_pipeline_decode_graphics(job->state, job->state_size, &state) != HOB_RESULT_OK) return HOB_PIPELINE_BUILT_FAILED;
+///     hob_result result = hob_pipeline_decode_graphics(job->state, job->state_size, &state);
+///     if (result != HOB_RESULT_OK) return HOB_PIPELINE_BUILT_FAILED;
 ///
 /// HOB_RESULT_MALFORMED: the bytes are not an encoding of this library. HOB_RESULT_UNSUPPORTED: they are one of a later
 /// version. Threads: any.
@@ -492,7 +497,7 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_color_targets(
     const void *data, size_t size, hob_pipeline_color_target *targets, size_t target_stride, size_t capacity,
     size_t *out_count);
 
-// ---- Experimental: Compute and ray-tracing state of the library's own schema -----------------------------------------
+// ---- Experimental: Compute and ray-tracing state of the library's own schema ----------------------------------------
 
 /// The state of a compute pipeline, everything but its shader.
 typedef struct hob_pipeline_compute_state {
@@ -532,8 +537,8 @@ typedef enum hob_pipeline_shader_group_kind {
 } hob_pipeline_shader_group_kind;
 
 /// A shader group: one record of a shader table.
-/// Shaders are places in hob_pipeline_desc.shaders, from 0 on. UINT32_MAX: no shader. Fields that the kind does not name
-/// have no effect.
+/// Shaders are places in hob_pipeline_desc.shaders, from 0 on. UINT32_MAX: no shader. Fields that the kind does not
+/// name have no effect.
 typedef struct hob_pipeline_shader_group {
     /// The kind.
     hob_pipeline_shader_group_kind kind;
@@ -574,8 +579,8 @@ typedef struct hob_pipeline_ray_tracing_state {
 } hob_pipeline_ray_tracing_state;
 
 /// Encodes the state of a ray-tracing pipeline.
-/// As hob_pipeline_encode_graphics: `buffer` NULL asks only for the size. It takes 38 bytes, and up to 7 for each group.
-/// HOB_RESULT_INVALID_ARGUMENT: a group lacks its shader, or names one from 1024 on. Threads: any.
+/// As hob_pipeline_encode_graphics: `buffer` NULL asks only for the size. It takes 38 bytes, and up to 7 for each
+/// group. HOB_RESULT_INVALID_ARGUMENT: a group lacks its shader, or names one from 1024 on. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_encode_ray_tracing(
     const hob_pipeline_ray_tracing_state *state, char *buffer, size_t capacity, size_t *out_size);
 
@@ -586,13 +591,13 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_ray_tracing(
     const void *data, size_t size, hob_pipeline_ray_tracing_state *out_state);
 
 /// Decodes the shader groups of a ray-tracing pipeline, in their order.
-/// As hob_pipeline_decode_vertex_buffers: `groups` NULL asks only for the number. Fields that the kind does not name are
-/// UINT32_MAX. Threads: any.
+/// As hob_pipeline_decode_vertex_buffers: `groups` NULL asks only for the number. Fields that the kind does not name
+/// are UINT32_MAX. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_decode_shader_groups(
     const void *data, size_t size, hob_pipeline_shader_group *groups, size_t group_stride, size_t capacity,
     size_t *out_count);
 
-// ---- Experimental: Create and destroy --------------------------------------------------------------------------------
+// ---- Experimental: Create and destroy -------------------------------------------------------------------------------
 
 /// The pipelines of a running game.
 /// A handle: see "Handles" in base.h.
@@ -765,7 +770,8 @@ typedef struct hob_pipeline_library_desc {
 ///
 /// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording
 /// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, a name or number is
-/// invalid, or a mask has bits beyond the dimensions. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
+/// invalid, or a mask has bits beyond the dimensions. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are
+/// too many dimensions. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_create(
     const hob_pipeline_library_desc *desc, hob_pipeline_library **out_library);
 
@@ -775,7 +781,7 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_create(
 /// thread.
 HOB_EXPERIMENTAL_API void hob_pipeline_library_destroy(hob_pipeline_library *library);
 
-// ---- Experimental: The frame -----------------------------------------------------------------------------------------
+// ---- Experimental: The frame ----------------------------------------------------------------------------------------
 
 /// The state of a pipeline.
 typedef enum hob_pipeline_state {
@@ -854,12 +860,12 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_reque
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_state hob_pipeline_library_get_state(
     const hob_pipeline_library *library, const hob_fingerprint *key);
 
-// ---- Experimental: Control -------------------------------------------------------------------------------------------
+// ---- Experimental: Control ------------------------------------------------------------------------------------------
 
 /// Opens a cache that ships with the game, and queues the pipelines that the masks select.
 /// Waits for the file. Several caches may be opened. `out_count`, which may be NULL, receives the number of pipelines.
-/// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or API,
-/// has other mask dimensions, or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
+/// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or
+/// API, has other mask dimensions, or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_open_cache(
     const hob_pipeline_library *library, hob_str path, uint64_t *out_count);
 
@@ -878,8 +884,8 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_set_mode(
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_mode hob_pipeline_library_get_mode(const hob_pipeline_library *library);
 
 /// Changes the current mask and the precompile mask, and selects again which pipelines are compiled ahead.
-/// Compiles that are running go on, and pipelines that are ready stay ready. Calls hob_pipeline_library_desc.compare for
-/// each distinct mask.
+/// Compiles that are running go on, and pipelines that are ready stay ready. Calls hob_pipeline_library_desc.compare
+/// for each distinct mask.
 ///
 /// `precompile_mask`, which may be NULL for no bits, matters in HOB_PIPELINE_MODE_PRECOMPILE only: it selects the
 /// pipelines that are compiled fast. No bits select all pipelines. HOB_RESULT_INVALID_ARGUMENT: a mask has bits beyond
@@ -900,31 +906,32 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_remaining_of(
     const hob_pipeline_library *library, const hob_pipeline_mask *mask, uint32_t *out_remaining);
 
 /// Compiles a pipeline again that is ready, failed or banned.
-/// A ban is lifted, and its strikes are forgotten; with HOB_PIPELINE_READ_ONLY for this run only. `out_count`, which may
-/// be NULL, receives the number of pipelines: 0 if there is no such pipeline.
+/// A ban is lifted, and its strikes are forgotten; with HOB_PIPELINE_READ_ONLY for this run only. `out_count`, which
+/// may be NULL, receives the number of pipelines: 0 if there is no such pipeline.
 ///
 /// `key` NULL: all that are ready, for instance after the device was lost. Failed and banned ones stay so. They wait as
 /// if the caches had just been opened, and their next use requests them again.
 ///
 /// A compile that is running is not affected: on a lost device, return HOB_PIPELINE_BUILT_CANCELLED from it.
 ///
-/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads: shared.
+/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads:
+/// shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_forget(
     const hob_pipeline_library *library, const hob_fingerprint *key, uint64_t *out_count);
 
 /// Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.
 /// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait.
-/// HOB_RESULT_LIMIT_EXCEEDED: some pipelines of this run are not kept, because `disk_limit` or the disk is too small. Each
-/// is reported once. Threads: shared.
+/// HOB_RESULT_LIMIT_EXCEEDED: some pipelines of this run are not kept, because `disk_limit` or the disk is too small.
+/// Each is reported once. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_flush(const hob_pipeline_library *library);
 
-/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used, as a sentence without a NUL.
+/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used: a text without a NUL.
 /// `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If `capacity` is
 /// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_problem(
     const hob_pipeline_library *library, char *buffer, size_t capacity, size_t *out_size);
 
-// ---- Experimental: Ready groups --------------------------------------------------------------------------------------
+// ---- Experimental: Ready groups -------------------------------------------------------------------------------------
 
 /// A ready group.
 /// All zero is no group.
@@ -956,8 +963,8 @@ typedef enum hob_pipeline_decision {
 } hob_pipeline_decision;
 
 /// Adds a group: the pipelines of one object, such as those of its passes.
-/// A group has at most 4096 keys. A key that no cache has counts as missing until hob_pipeline_library_add. HOB_RESULT_LIMIT_EXCEEDED: too
-/// many keys. Threads: shared.
+/// A group has at most 4096 keys. A key that no cache has counts as missing until hob_pipeline_library_add.
+/// HOB_RESULT_LIMIT_EXCEEDED: too many keys. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_add_group(
     const hob_pipeline_library *library, const hob_fingerprint *keys, size_t key_stride, size_t key_count,
     hob_pipeline_group_id *out_group);
@@ -968,12 +975,12 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_remove_group(
     const hob_pipeline_library *library, hob_pipeline_group_id group);
 
 /// Decides how to draw the object of a group in this frame.
-/// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten. With
-/// HOB_PIPELINE_POLICY_WAIT the call waits up to `timeout_us` microseconds for other threads that compile, but not inside
-/// a compile; otherwise it takes no lock and waits for nothing.
+/// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten.
+/// With HOB_PIPELINE_POLICY_WAIT the call waits up to `timeout_us` microseconds for other threads that compile, but not
+/// inside a compile; otherwise it takes no lock and waits for nothing.
 ///
-/// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or forgets
-/// a pipeline of it.
+/// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or
+/// forgets a pipeline of it.
 ///
 /// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
 ///
@@ -982,7 +989,7 @@ HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_remove_group(
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_pipeline_decision hob_pipeline_library_decide(
     const hob_pipeline_library *library, hob_pipeline_group_id group, hob_pipeline_policy policy, uint64_t timeout_us);
 
-// ---- Experimental: Statistics ----------------------------------------------------------------------------------------
+// ---- Experimental: Statistics ---------------------------------------------------------------------------------------
 
 /// Counts of a library since it was created.
 /// An answer: set struct_size, or begin with HOB_PIPELINE_STATISTICS_INIT.
@@ -998,8 +1005,8 @@ typedef struct hob_pipeline_statistics {
     /// Used pipelines that were ready at their first use.
     uint64_t ready_at_first_use;
     /// Used pipelines of the caches that were not ready at their first use.
-    /// They waited, were being compiled, had failed, or were banned. Recordings say so for each pipeline. `unknown` counts
-    /// pipelines that no cache had.
+    /// They waited, were being compiled, had failed, or were banned. Recordings say so for each pipeline. `unknown`
+    /// counts pipelines that no cache had.
     uint64_t missed;
     /// Pipelines that were used and that no cache had.
     uint64_t unknown;
@@ -1028,7 +1035,7 @@ typedef struct hob_pipeline_statistics {
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_library_get_statistics(
     const hob_pipeline_library *library, hob_pipeline_statistics *out_statistics);
 
-// ---- Experimental: Shipped caches ------------------------------------------------------------------------------------
+// ---- Experimental: Shipped caches -----------------------------------------------------------------------------------
 
 /// Parameters of hob_pipeline_expand.
 /// Paths: on Unix any bytes without NUL, elsewhere UTF-8.
@@ -1044,8 +1051,9 @@ typedef struct hob_pipeline_expand_desc {
     /// Number of recordings.
     size_t recording_count;
     /// Paths of the key maps of that build: `*.hobkeys`, or CSV if the name ends in `.csv`.
-    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, the number of a hob_shader_stage
-    /// or of the host or nothing, and at most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be the first one: it is skipped.
+    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, the number of a hob_shader_stage or
+    /// of the host or nothing, and at most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be
+    /// the first one: it is skipped.
     const hob_str *keys;
     /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
     size_t key_stride;
@@ -1074,17 +1082,17 @@ typedef struct hob_pipeline_expand_report {
     uint64_t unresolved;
     /// Damaged records. They are skipped.
     uint64_t damaged;
-    /// Recordings that end within a record, as a copy that was cut does. A killed run usually ends with a whole record: it
-    /// does not count, although its last uses were not written.
+    /// Recordings that end within a record, as a copy that was cut does. A killed run usually ends with a whole record:
+    /// it does not count, although its last uses were not written.
     uint64_t truncated;
     /// Bytes of the stable file.
     uint64_t bytes;
 } hob_pipeline_expand_report;
 
 /// Expresses the pipelines of recordings in the stable keys of their shaders, as a file.
-/// For build tools. Waits for files. Takes 64 MiB of memory besides the key map, or a quarter of its temporary file. The file
-/// stands beside `out`, is deleted at any end, and has a few times its bytes. Key maps are held in part, CSV files as a whole.
-/// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
+/// For build tools. Waits for files. Takes 64 MiB of memory besides the key map, or a quarter of its temporary file.
+/// The file stands beside `out`, is deleted at any end, and has a few times its bytes. Key maps are held in part, CSV
+/// files as a whole. A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: `out` is an input, also under another name. HOB_RESULT_UNSUPPORTED: a recording is of
 /// another game, format, API, version, or set of mask dimensions (hob_pipeline_library_desc.dimensions) than the first
@@ -1194,7 +1202,7 @@ typedef struct hob_pipeline_build_report {
 HOB_EXPERIMENTAL_API hob_result hob_pipeline_build(
     const hob_pipeline_build_desc *desc, hob_pipeline_build_report *out_report);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

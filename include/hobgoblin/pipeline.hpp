@@ -495,7 +495,8 @@ inline Result<hob_pipeline_expand_report> try_expand_pipelines(ArrayView<hob_str
 }
 
 /// Makes the cache that ships with a build of the game; see hob_pipeline_build.
-/// For build tools. The lists of `desc` are replaced by `stable`, the stable files, and `keys`, the key maps of this build.
+/// For build tools. The lists of `desc` are replaced by `stable`, the stable files, and `keys`, the key maps of this
+/// build.
 inline Result<hob_pipeline_build_report> try_build_pipelines(hob_pipeline_build_desc desc, ArrayView<hob_str> stable,
                                                              ArrayView<hob_str> keys) noexcept {
     desc.stable = stable.data();

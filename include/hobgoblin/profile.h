@@ -1,4 +1,4 @@
-// hobgoblin/profile.h: The costs of settings: a table of tasks, saved as JSON and carried to the next run or another machine.
+// hobgoblin/profile.h: The costs of settings: a table of tasks, saved as JSON for the next run or another machine.
 //
 //     hob_profile *profile = NULL;
 //     if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fail(hob_last_error());
@@ -29,7 +29,7 @@ extern "C" {
 /// A handle: see "Handles" in base.h.
 typedef struct hob_profile hob_profile;
 
-// ---- Create and destroy ----------------------------------------------------------------------------------------------
+// ---- Create and destroy ---------------------------------------------------------------------------------------------
 
 /// Parameters of a profile.
 typedef struct hob_profile_desc {
@@ -49,7 +49,7 @@ HOB_NODISCARD HOB_API hob_result hob_profile_create(const hob_profile_desc *desc
 /// Threads: no call on it may run on another thread.
 HOB_API void hob_profile_destroy(hob_profile *profile);
 
-// ---- Load and save ---------------------------------------------------------------------------------------------------
+// ---- Load and save --------------------------------------------------------------------------------------------------
 
 /// Replaces all tasks by those of a JSON text, `{"id":[[count,mean,deviation],...],...}`.
 /// Each task has a list of its options: number of samples, mean, standard deviation. `data` is UTF-8; no NUL needed.
@@ -73,7 +73,7 @@ HOB_API hob_result hob_profile_load_file(hob_profile *profile, hob_str path);
 /// Threads: shared.
 HOB_API hob_result hob_profile_save_file(const hob_profile *profile, hob_str path);
 
-// ---- Tasks -----------------------------------------------------------------------------------------------------------
+// ---- Tasks ----------------------------------------------------------------------------------------------------------
 
 /// Where an estimate comes from.
 typedef enum hob_estimate_source {
@@ -135,7 +135,7 @@ HOB_API hob_result hob_profile_merge(hob_profile *profile, const hob_profile *ot
 /// Threads: exclusive.
 HOB_API hob_result hob_profile_scale(hob_profile *profile, double factor);
 
-// ---- Queries ---------------------------------------------------------------------------------------------------------
+// ---- Queries --------------------------------------------------------------------------------------------------------
 
 /// Returns the number of tasks; 0 for an invalid handle.
 /// Threads: shared.
@@ -161,7 +161,7 @@ HOB_NODISCARD HOB_API size_t hob_profile_memory_used(const hob_profile *profile)
 /// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_API const char *hob_profile_last_error(const hob_profile *profile);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

@@ -1,4 +1,4 @@
-// hobgoblin/program_cache.h: Compiled shader programs, kept in memory and on disk, so that no program is compiled twice.
+// hobgoblin/program_cache.h: Compiled shader programs, kept in memory and on disk: no program is compiled twice.
 //
 //     hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, a new driver gets old binaries */
 //     environment.api = HOB_GRAPHICS_API_OPENGL;
@@ -41,8 +41,8 @@
 // - Pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
 // - Use: the time from giving a binary to the driver until the GPU has finished the first frame drawn with it. Drivers
 //   compile late and lose the device late: a load or a submit alone proves nothing. Wait for that frame's fence, or
-//   for a few frames more. Many uses may be open at once; 4096 are recorded. A use may last several frames, and end on another
-//   thread.
+//   for a few frames more. Many uses may be open at once; 4096 are recorded. A use may last several frames, and end on
+//   another thread.
 // - Strike: a mark against a key. Each key with an open use gets one when the process crashes, is killed, or calls
 //   abort() or _exit(). A clean exit and hob_program_cache_destroy end open uses without a strike: docs/threads.md.
 //   Strikes are forgotten after 30 days. A forked child that outlives a crash of its parent delays the strike until
@@ -70,7 +70,7 @@
 extern "C" {
 #endif
 
-// ---- Ids -------------------------------------------------------------------------------------------------------------
+// ---- Ids ------------------------------------------------------------------------------------------------------------
 
 /// A use of a program by the driver, from hob_program_cache_begin_use.
 /// All zero is no use.
@@ -81,7 +81,7 @@ typedef struct hob_use_id {
     uint32_t generation;
 } hob_use_id;
 
-// ---- Create and destroy ----------------------------------------------------------------------------------------------
+// ---- Create and destroy ---------------------------------------------------------------------------------------------
 
 /// A cache of programs, in memory and, with a directory, on disk.
 /// A handle: see "Handles" in base.h.
@@ -150,14 +150,14 @@ typedef struct hob_program_cache_desc {
     /// nothing.
     uint64_t memory_limit;
     /// Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
-    /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file of the library in the directory, also of
-    /// files that are deleted but open. Files of another format or secret count only for `directory_limit`, and those of
-    /// another user for no limit.
+    /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file of the library in the directory, also
+    /// of files that are deleted but open. Files of another format or secret count only for `directory_limit`, and
+    /// those of another user for no limit.
     ///
     /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
     /// files take at most 1.25 * limit. After destroy, or a flush, they take at most 1.0 * limit; but an executor's
-    /// background may then merge files until hob_program_cache_wait_idle. Several processes that write at once share the
-    /// limit, so each needs room for its values besides those of the others.
+    /// background may then merge files until hob_program_cache_wait_idle. Several processes that write at once share
+    /// the limit, so each needs room for its values besides those of the others.
     ///
     /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
     /// up to the sum of their limits, or `directory_limit`. A program of more than 3/4 of the limit, or of more than
@@ -220,7 +220,7 @@ HOB_NODISCARD HOB_API hob_result hob_program_cache_create(
 /// NULL is allowed. Open uses end without a strike. Blobs stay valid. Threads: no call on it may run on another thread.
 HOB_API void hob_program_cache_destroy(hob_program_cache *cache);
 
-// ---- Get and put -----------------------------------------------------------------------------------------------------
+// ---- Get and put ----------------------------------------------------------------------------------------------------
 
 /// A view of a cached program, valid until hob_blob_release.
 /// It stays valid after the program is evicted or removed, and after the cache is destroyed. Begin with HOB_BLOB_INIT;
@@ -260,9 +260,9 @@ typedef struct hob_blob {
 HOB_API hob_result hob_program_cache_get(const hob_program_cache *cache, const hob_fingerprint *key, hob_blob *blob);
 
 /// Gets a program from memory for a group, and moves it there.
-/// As hob_program_cache_get. With HOB_EVICTION_GROUPS a page, level or material that uses a program of another one makes
-/// it its own: pass its number as `group`. The program stays in that group while it is in memory. On disk it keeps the
-/// group of its put. Threads: shared.
+/// As hob_program_cache_get. With HOB_EVICTION_GROUPS a page, level or material that uses a program of another one
+/// makes it its own: pass its number as `group`. The program stays in that group while it is in memory. On disk it
+/// keeps the group of its put. Threads: shared.
 HOB_API hob_result hob_program_cache_get_for_group(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t group, hob_blob *blob);
 
@@ -314,7 +314,7 @@ typedef struct hob_program {
 HOB_API hob_result hob_program_cache_put(
     const hob_program_cache *cache, const hob_fingerprint *key, const hob_program *program);
 
-// ---- Uses ------------------------------------------------------------------------------------------------------------
+// ---- Uses -----------------------------------------------------------------------------------------------------------
 
 /// How a use of a program ended.
 typedef enum hob_use_outcome {
@@ -349,13 +349,13 @@ HOB_API hob_result hob_program_cache_begin_use(
 HOB_API hob_result hob_program_cache_end_use(
     const hob_program_cache *cache, hob_use_id use_id, hob_use_outcome outcome);
 
-// ---- Limits ----------------------------------------------------------------------------------------------------------
+// ---- Limits ---------------------------------------------------------------------------------------------------------
 
 /// Removes a program from memory and disk.
 /// A key without a program is allowed. The disk is changed in the background. If that fails, the program is hidden from
 /// this cache, but another cache may find it: hob_program_cache_flush tries again, and returns HOB_RESULT_IO while it
-/// fails. HOB_RESULT_IO here: an earlier removal has failed like that. HOB_RESULT_LIMIT_EXCEEDED: 65536 requests wait for
-/// the disk; the program is hidden from this cache. Threads: shared.
+/// fails. HOB_RESULT_IO here: an earlier removal has failed like that. HOB_RESULT_LIMIT_EXCEEDED: 65536 requests wait
+/// for the disk; the program is hidden from this cache. Threads: shared.
 HOB_API hob_result hob_program_cache_remove(const hob_program_cache *cache, const hob_fingerprint *key);
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
@@ -363,15 +363,15 @@ HOB_API hob_result hob_program_cache_remove(const hob_program_cache *cache, cons
 /// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
 /// hob_program_cache_describe stay in memory.
 ///
-/// If the process is killed meanwhile, all programs are removed from disk or none; on a full disk it may be some of them.
-/// If the disk cannot be changed: as for hob_program_cache_remove. Threads: shared.
+/// If the process is killed meanwhile, all programs are removed from disk or none; on a full disk it may be some of
+/// them. If the disk cannot be changed: as for hob_program_cache_remove. Threads: shared.
 HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint32_t disk_too);
 
 /// Removes all programs of all environments from memory and disk, also those that other versions of the library wrote.
 /// A user's way to empty the directory, which need not be deleted. Strikes and bans stay: see
-/// hob_program_cache_clear_strikes. Programs with another `secret` are removed, too. It keeps bundles, the start-up set,
-/// open uses, blobs, limits and statistics. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
-/// shared.
+/// hob_program_cache_clear_strikes. Programs with another `secret` are removed, too. It keeps bundles, the start-up
+/// set, open uses, blobs, limits and statistics. If the disk cannot be changed: as for hob_program_cache_remove.
+/// Threads: shared.
 HOB_API hob_result hob_program_cache_clear_directory(const hob_program_cache *cache);
 
 /// Evicts programs until memory holds at most `max_bytes`; 0: all of them.
@@ -411,7 +411,7 @@ HOB_API hob_result hob_program_cache_report_memory_pressure(
 HOB_API hob_result hob_program_cache_mark_startup(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t marked);
 
-// ---- Status of shaders and programs ----------------------------------------------------------------------------------
+// ---- Status of shaders and programs ---------------------------------------------------------------------------------
 
 /// Reports that a shader has compiled, before a program of it is put.
 /// `shader` is a fingerprint as in hob_program.shaders. The cache remembers up to 65536 shaders that no program in
@@ -442,11 +442,11 @@ HOB_API hob_result hob_program_cache_get_strikes(
 
 /// Clears the strikes of a key, and so lifts its ban.
 /// `key` NULL: of all keys, in all environments of the directory. Waits for a small file. With
-/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. HOB_RESULT_BUSY or HOB_RESULT_IO: the same, because
-/// the file could not be changed; call again. Threads: shared.
+/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. HOB_RESULT_BUSY or HOB_RESULT_IO: the same,
+/// because the file could not be changed; call again. Threads: shared.
 HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cache, const hob_fingerprint *key);
 
-// ---- Disk ------------------------------------------------------------------------------------------------------------
+// ---- Disk -----------------------------------------------------------------------------------------------------------
 //
 // Timeouts are in microseconds. 0: do no work and do not wait. UINT64_MAX: no limit. A timeout is checked between
 // pieces of work. A piece is one program or a megabyte of programs, or one megabyte of a directory that is opened, or
@@ -515,10 +515,10 @@ HOB_API hob_result hob_program_cache_set_problem_callback(
 HOB_API hob_result hob_program_cache_get_problem(
     const hob_program_cache *cache, char *buffer, size_t capacity, size_t *out_size);
 
-// ---- Places and the list ---------------------------------------------------------------------------------------------
+// ---- Places and the list --------------------------------------------------------------------------------------------
 //
-// These functions do all requests that wait for the disk, and then look at its index: they read no programs. `timeout_us`
-// is as in "Disk".
+// These functions do all requests that wait for the disk, and then look at its index: they read no programs.
+// `timeout_us` is as in "Disk".
 
 /// A place of a program: it is in memory.
 #define HOB_PROGRAM_IN_MEMORY 1
@@ -577,7 +577,7 @@ HOB_API hob_result hob_program_cache_list(
     const hob_program_cache *cache, const hob_fingerprint *after, uint64_t timeout_us, hob_program_info *programs,
     size_t program_stride, size_t capacity, size_t *out_count);
 
-// ---- Statistics ------------------------------------------------------------------------------------------------------
+// ---- Statistics -----------------------------------------------------------------------------------------------------
 
 /// Counters of a program cache since it was created, and its present size.
 /// An answer: set struct_size, or begin with HOB_PROGRAM_CACHE_STATISTICS_INIT.
@@ -690,7 +690,7 @@ HOB_API hob_result hob_program_cache_get_statistics(
 HOB_API hob_result hob_program_cache_get_report(
     const hob_program_cache *cache, char *buffer, size_t capacity, size_t *out_size);
 
-// ---- Histograms ------------------------------------------------------------------------------------------------------
+// ---- Histograms -----------------------------------------------------------------------------------------------------
 
 /// The measurements of a program cache.
 /// Each has a histogram.
@@ -768,7 +768,7 @@ HOB_API hob_result hob_program_cache_get_histogram_buckets(
     const hob_program_cache *cache, hob_program_cache_measure measure, hob_histogram_bucket *buckets,
     size_t bucket_stride, size_t capacity, size_t *out_count);
 
-// ---- Experimental: Bundles -------------------------------------------------------------------------------------------
+// ---- Experimental: Bundles ------------------------------------------------------------------------------------------
 //
 // A bundle serves machines whose environment is identical to the build machine's. That fits consoles, fixed hardware,
 // and your own build and test machines. PCs have different drivers: their programs are not found in a bundle.
@@ -800,13 +800,13 @@ typedef enum hob_bundle_contents {
 
 /// Writes programs to a bundle.
 /// For build machines: waits for files, and for all programs to be written. `*out_programs`, which may be NULL,
-/// receives the number of programs. It has no banned programs. The same programs make the same file. An existing file is
-/// replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. HOB_RESULT_INVALID_ARGUMENT: the file
-/// would be in the cache's directory. Threads: shared.
+/// receives the number of programs. It has no banned programs. The same programs make the same file. An existing file
+/// is replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. HOB_RESULT_INVALID_ARGUMENT:
+/// the file would be in the cache's directory. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_write_bundle(
     const hob_program_cache *cache, hob_str path, hob_bundle_contents contents, uint64_t *out_programs);
 
-// ---- Experimental: Explaining misses ---------------------------------------------------------------------------------
+// ---- Experimental: Explaining misses --------------------------------------------------------------------------------
 
 /// Where the described program most similar to a missed one is.
 typedef enum hob_program_location {
@@ -871,7 +871,7 @@ HOB_EXPERIMENTAL_API hob_result hob_program_cache_describe(
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_explain_miss(
     const hob_program_cache *cache, const hob_program_key_desc *desc, hob_program_miss *out_miss);
 
-// ---- Experimental: Program manager -----------------------------------------------------------------------------------
+// ---- Experimental: Program manager ----------------------------------------------------------------------------------
 //
 // A hob_program_manager calls the host's compile, link and load only when necessary. A shader that is known to compile
 // is deferred: it is compiled only if one of its programs is missed.
@@ -1041,11 +1041,11 @@ HOB_EXPERIMENTAL_API hob_result hob_program_manager_link(
 /// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
 
-// ---- Experimental: Dawn and EGL --------------------------------------------------------------------------------------
+// ---- Experimental: Dawn and EGL -------------------------------------------------------------------------------------
 //
 // These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a
-// hob_program_cache directly. The renderer does not tell when a driver uses a blob, so blobs get no strikes and are never
-// banned, unless hob_program_cache_track_blob_uses is on.
+// hob_program_cache directly. The renderer does not tell when a driver uses a blob, so blobs get no strikes and are
+// never banned, unless hob_program_cache_track_blob_uses is on.
 
 /// Stores a blob: a DawnStoreCacheDataFunction.
 /// `cache` is a hob_program_cache, given as functionUserdata. A blob that cannot be stored is dropped. Threads: any.
@@ -1083,9 +1083,9 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API ptrdiff_t hob_egl_blob_get(
 
 /// Turns uses of blobs on (`is_on` not 0) or off (the default).
 /// On, each blob that hob_dawn_blob_load or hob_egl_blob_get copies begins a use: see "Use" at the top of this file. A
-/// banned blob is a miss, so that its renderer builds it. Call hob_program_cache_end_blob_uses after each frame; without
-/// it, a process that is killed gives all blobs that it has loaded a strike. At most 65536 uses are open; later blobs
-/// begin none. Threads: shared.
+/// banned blob is a miss, so that its renderer builds it. Call hob_program_cache_end_blob_uses after each frame;
+/// without it, a process that is killed gives all blobs that it has loaded a strike. At most 65536 uses are open; later
+/// blobs begin none. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_track_blob_uses(const hob_program_cache *cache, uint32_t is_on);
 
 /// Ends all uses that blobs have begun, on any thread.
@@ -1095,7 +1095,7 @@ HOB_EXPERIMENTAL_API hob_result hob_program_cache_track_blob_uses(const hob_prog
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_end_blob_uses(
     const hob_program_cache *cache, hob_use_outcome outcome);
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

@@ -397,7 +397,8 @@ public:
         const hob_program_key_desc desc = key.capi();
         return detail::result_of(hob_program_cache_describe(cache_.get(), nullptr, &desc));
     }
-    /// Explains a miss: which inputs differ from the closest described program. Empty sentence: no program is described.
+    /// Explains a miss: which inputs differ from the closest described program. Empty sentence: no program is
+    /// described.
     Result<hob_program_miss> try_explain_miss(const ProgramKey& key) const {
         const hob_program_key_desc desc = key.capi();
         auto miss = detail::sized<hob_program_miss>();

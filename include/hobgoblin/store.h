@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-// ---- File system -----------------------------------------------------------------------------------------------------
+// ---- File system ----------------------------------------------------------------------------------------------------
 
 /// The callbacks of a file system.
 /// Optional, and NULL if absent: `sync_directory`, `release`, and the pair `try_lock` and `unlock`. All others must be
@@ -46,9 +46,9 @@ extern "C" {
 /// return HOB_RESULT_BUSY. While they wait, they may run jobs of your job system, but no tasks of
 /// hob_executor_desc.post.
 ///
-/// The library checks all contents that it reads. Damaged or missing data is a cache miss. Caches that share a directory
-/// cannot reserve space here: each one that writes while others do may exceed `disk_limit` by a 32nd. A flush notices
-/// files that were deleted, but not a directory that was replaced by a copy.
+/// The library checks all contents that it reads. Damaged or missing data is a cache miss. Caches that share a
+/// directory cannot reserve space here: each one that writes while others do may exceed `disk_limit` by a 32nd. A flush
+/// notices files that were deleted, but not a directory that was replaced by a copy.
 typedef struct hob_file_io {
     /// sizeof(hob_file_io).
     uint32_t struct_size;
@@ -101,7 +101,7 @@ typedef struct hob_file_io {
     void (*release)(void *user_data);
 } hob_file_io;
 
-// ---- Initialisers ----------------------------------------------------------------------------------------------------
+// ---- Initialisers ---------------------------------------------------------------------------------------------------
 //
 // HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
 // hob_x_init does the same for other languages: `size` is sizeof(hob_x).

@@ -37,6 +37,8 @@ pub struct Traits {
     pub picture: Option<Picture>,
     /// Its values are handles that the perception releases.
     pub is_owned: bool,
+    /// The duration of a run in nanoseconds, until one was measured. 0: not known.
+    pub cost_ns: u32,
 }
 
 /// The pixels of an input that a cognition may read, and the part in them that it was asked for.

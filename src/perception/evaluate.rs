@@ -2,8 +2,8 @@
 
 use super::cognition::Cognition;
 use super::pipelines::Prefetch;
-use super::table::Span;
-use super::tree::{Input, Source};
+use super::table::{Span, Table};
+use super::tree::{Input, Source, Tree};
 use super::work::{Outcome, Run, read, write};
 use super::{Choice, Perception};
 use crate::base::{Result, Value, sort_numbers};
@@ -129,13 +129,7 @@ impl<C: Cognition> Perception<C> {
 
     /// Note the duration of a run, and the node's share of those of its inputs.
     fn add_cost(&mut self, at: u32, nanoseconds: u64) {
-        let inputs = self.tree.node(at).inputs.iter().filter_map(|input| match input.source {
-            Source::Node(source) => {
-                Some(self.table.slots[source as usize].chain_ns as f32 / self.tree.node(source).users as f32)
-            }
-            Source::Frame => None,
-        });
-        let inputs = inputs.sum();
+        let inputs = cost_of_inputs(&self.tree, &self.table, at);
         self.spent.ran_ns += self.table.add_cost(at, nanoseconds, inputs) as u64;
         self.spent.mean_ns += self.table.slots[at as usize].cost_ns as u64;
     }
@@ -259,10 +253,13 @@ impl<C: Cognition> Perception<C> {
         self.counters.prefetch_runs += level.len() as u64;
     }
 
-    /// Cut a level into blocks that are worth a thread's while. A node that has not run yet is a block.
+    /// Cut a level into blocks that are worth a thread's while. A node of unknown duration is a block.
     fn cut_into_blocks(&mut self, level: &[u32], workers: usize) {
-        let Self { table, plan, .. } = self;
-        let cost = |node: u32| table.slots[node as usize].cost_ns;
+        let Self { table, plan, tree, .. } = self;
+        let cost = |node: u32| match table.slots[node as usize].cost_ns {
+            0.0 => tree.entry(tree.node(node)).traits.cost_ns as f32,
+            measured => measured,
+        };
         let total: f32 = level.iter().map(|&node| cost(node)).sum();
         let least = LEAST_BLOCK_NS.max(total / (8 * workers) as f32);
         plan.blocks.clear();
@@ -332,4 +329,13 @@ impl<C: Cognition> Perception<C> {
             }
         }
     }
+}
+
+/// The share of a node in the durations of its inputs, and of theirs.
+pub(super) fn cost_of_inputs<C: Cognition>(tree: &Tree<C>, table: &Table, at: u32) -> f32 {
+    let shares = tree.node(at).inputs.iter().filter_map(|input| match input.source {
+        Source::Node(source) => Some(table.slots[source as usize].chain_ns as f32 / tree.node(source).users as f32),
+        Source::Frame => None,
+    });
+    shares.sum()
 }

@@ -4,6 +4,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::Perception;
 use super::cognition::{Action, Cognition};
+use super::evaluate::cost_of_inputs;
 use super::frames::FrameStore;
 use super::image::Shape;
 use super::place::Place;
@@ -55,6 +56,7 @@ impl<C: Cognition> Perception<C> {
     }
 
     /// Begin anew with frames of another shape. A failure changes nothing.
+    #[cold]
     pub(super) fn restart(&mut self, shape: Shape, moves: usize) -> Result<()> {
         let nodes = self.tree.places();
         let mut next = Shaped { frames: self.frames.successor(shape)?, ..Shaped::default() };
@@ -81,6 +83,7 @@ impl<C: Cognition> Perception<C> {
 
     fn swap(&mut self, other: &mut Shaped) {
         std::mem::swap(&mut self.frames, &mut other.frames);
+        self.frames.swap_host(&mut other.frames);
         std::mem::swap(&mut self.table, &mut other.table);
         std::mem::swap(&mut self.places, &mut other.places);
         std::mem::swap(&mut self.works, &mut other.works);
@@ -125,6 +128,9 @@ impl<C: Cognition> Perception<C> {
             place.unwatch(frames);
             return Err(why);
         }
+        // A result that comes by a move can be taken over before the first run.
+        table.slots[at as usize].chain_ns =
+            (tree.entry(node).traits.cost_ns as f32 + cost_of_inputs(tree, table, at)) as u32;
         places[at as usize] = place;
         works[at as usize] = RwLock::new(work);
         Ok(())

@@ -68,7 +68,7 @@ pub use crate::base::Value;
 use audit::Audit;
 pub use cognition::{Action, Call, Cognition, Failure, MAX_INPUTS, Picture, Seen, Traits};
 use evaluate::Plan;
-use frames::{FrameStore, Hints};
+use frames::{FrameStore, Hints, HostFrames};
 use image::View;
 use pipelines::no_pipeline;
 pub use pipelines::{Pipeline, Prefetch};
@@ -175,6 +175,11 @@ impl<C: Cognition> Perception<C> {
         })
     }
 
+    /// Copy no frames from the first one on: `host` knows where they are.
+    pub fn borrow_frames(&mut self, host: Box<dyn HostFrames>) {
+        self.frames.borrow_from(host);
+    }
+
     /// Add a cognition.
     pub fn add_cognition(&mut self, name: &str, action: Action<C>, traits: Traits) -> Result<Id> {
         let mut traits = traits;
@@ -190,6 +195,7 @@ impl<C: Cognition> Perception<C> {
                 support: 0,
                 picture: None,
                 is_owned: false,
+                cost_ns: 0,
             };
         }
         self.tree.add_cognition(name, action, traits)
@@ -222,6 +228,7 @@ impl<C: Cognition> Perception<C> {
 
     /// Take the next frame, and compute what is asked for in most frames. Frames of another shape begin anew.
     pub fn begin_frame(&mut self, frame: &View<'_>, hints: &Hints<'_>, executor: &Executor) -> Result<()> {
+        self.frames.check(frame, hints)?;
         self.end_frame();
         self.grow_history()?;
         if frame.shape() != self.frames.shape() {

@@ -112,15 +112,15 @@ fn outline(target: &mut ViewMut<'_>, rect: Rect, color: Color) {
     let Rect { x, y, width, height } = rect;
     let (right, bottom) = (x + width - 1, y + height - 1);
     for row in [Rect::new(x, y, width, 1), Rect::new(x, bottom, width, 1)] {
-        fill(target, row, |pixel| pixel.copy_from_slice(&color));
+        fill(target, row, &|pixel| pixel.copy_from_slice(&color));
     }
     for column in [Rect::new(x, y, 1, height), Rect::new(right, y, 1, height)] {
-        fill(target, column, |pixel| pixel.copy_from_slice(&color));
+        fill(target, column, &|pixel| pixel.copy_from_slice(&color));
     }
 }
 
 /// Change the colours of the pixels of a rectangle, as far as the target has them.
-fn fill(target: &mut ViewMut<'_>, rect: Rect, change: impl Fn(&mut [u8])) {
+fn fill(target: &mut ViewMut<'_>, rect: Rect, change: &dyn Fn(&mut [u8])) {
     let part = rect.intersection(target.shape().bounds());
     for y in part.y..part.y + part.height {
         let row = &mut target.row(y)[part.x as usize * 4..][..part.width as usize * 4];
@@ -151,11 +151,11 @@ impl Pen<'_, '_> {
             return;
         }
         let cell = Rect::new(self.x, self.y, CELL.0 * scale, CELL.1 * scale);
-        fill(self.target, cell, |pixel| pixel.iter_mut().for_each(|channel| *channel /= 4));
+        fill(self.target, cell, &|pixel| pixel.iter_mut().for_each(|channel| *channel /= 4));
         let dots = FONT[(c as usize).wrapping_sub(32).min(FONT.len() - 1)];
         for dot in (0..15).filter(|dot| dots >> (14 - dot) & 1 == 1) {
             let at = Rect::new(self.x + dot % 3 * scale, self.y + dot / 3 * scale, scale, scale);
-            fill(self.target, at, |pixel| pixel.copy_from_slice(&WHITE));
+            fill(self.target, at, &|pixel| pixel.copy_from_slice(&WHITE));
         }
         self.x += cell.width;
     }

@@ -39,7 +39,8 @@ pub struct Slot {
     grafted_by: u32,
     /// Whether a result can be taken over to the next frame.
     pub is_graftable: bool,
-    /// Mean duration of a run with its share of the runs of its inputs, in nanoseconds. A graft saves so much.
+    /// Mean duration of a run with its share of the runs of its inputs, in nanoseconds. A graft saves so much. The
+    /// expected duration until it was measured.
     pub chain_ns: u32,
     /// Mean duration of a run in nanoseconds. 0: it did not run yet.
     pub cost_ns: f32,

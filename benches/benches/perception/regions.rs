@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use hobgoblin::executor::{Executor, Helpers, Options as ExecutorOptions};
-use hobgoblin::perception::frames::{FrameStore, Hints, Keep, Options, RegionId};
+use hobgoblin::perception::frames::{FrameStore, Hints, HostFrames, Options, RegionId};
 use hobgoblin::perception::image::{Format, Rect, Shape, View};
 use hobgoblin_bench::random::Random;
 use hobgoblin_bench::timing::{median, microseconds, ratio};
@@ -41,6 +41,24 @@ fn watching(options: Options, rects: &[Rect]) -> (FrameStore, Vec<RegionId>) {
     let mut store = FrameStore::new(options).expect("valid options");
     let ids = rects.iter().map(|&rect| store.watch(rect).expect("there is memory")).collect();
     (store, ids)
+}
+
+/// Two buffers in turn: an odd frame is in the first one.
+struct Buffers([&'static [u8]; 2]);
+
+impl HostFrames for Buffers {
+    fn keep(&mut self, _number: u64, _frame: &View<'_>) {}
+
+    fn view(&self, number: u64) -> Option<View<'_>> {
+        Some(view(self.0[(number as usize + 1) % 2]))
+    }
+}
+
+/// A store that copies nothing.
+fn borrowing(rects: &[Rect], buffers: [&'static [u8]; 2]) -> FrameStore {
+    let (mut store, _) = watching(Options::default(), rects);
+    store.borrow_from(Box::new(Buffers(buffers)));
+    store
 }
 
 /// One row of the table: the store and the floor take turns.
@@ -135,19 +153,26 @@ pub fn print(rounds: usize) {
         |_| begin(&mut store, &first, &inline),
         rows,
     );
-    let (mut store, _) = watching(Options { keep: Keep::Host, ..options }, &rects);
-    let beside = |_| {
-        let last = view(&same);
-        store.begin_beside(&view(&first), Some(&last), true, &Hints::default(), &inline).expect("the frame fits");
-    };
+    let lent: [&'static [u8]; 2] = [first.clone().leak(), same.clone().leak()];
+    let mut store = borrowing(&rects, lent);
     row(
-        "71 regions of 200×20, static, warm, the host's frames",
+        "71 regions of 200×20, static, warm, borrowed frames",
         "memcmp of their rows",
         rounds * 5,
         |_| (),
-        beside,
+        |round| begin(&mut store, lent[round % 2], &inline),
         rows,
     );
+    let mut store = borrowing(&[SHAPE.bounds()], lent);
+    row(
+        "one region: the frame, static, warm, borrowed frames",
+        "memcmp of the frame",
+        rounds,
+        |_| (),
+        |round| begin(&mut store, lent[round % 2], &inline),
+        |_| assert!(black_box(lent[0]) == black_box(lent[1])),
+    );
+    assert_eq!(store.counters().copied_bytes, 0);
 
     let mut ring = [vec![0; BYTES], vec![0; BYTES]];
     let mut copies = |round: usize| {

@@ -22,8 +22,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>At random, for two strategies, by the means of their last 20 durations.</summary>
         /// <remarks>
-        /// The share of the faster one is 50 %, or 75, 90 or 95 % if the other takes 1.15, 1.3 or 1.5 times as long. It costs
-        /// 15 % beside a strategy that takes four times as long, and turns slowly.
+        /// The share of the faster one is 50 %, or 75, 90 or 95 % if the other takes 1.15, 1.3 or 1.5 times as long. It
+        /// costs 15 % beside a strategy that takes four times as long, and turns slowly.
         /// </remarks>
         HOB_BALANCE_POLICY_TABLE = 1,
     }
@@ -68,8 +68,8 @@ namespace Hobgoblin.Interop
         /// <summary>Must be 0.</summary>
         public uint reserved;
 
-        /// <summary>Share of the time that trials may cost: above 0, up to 1. Default: 0.015. Lower: a strategy that becomes the fastest
-        /// is found later. HOB_BALANCE_POLICY_TABLE ignores it.</summary>
+        /// <summary>Share of the time that trials may cost: above 0, up to 1. Default: 0.015. Lower: a strategy that becomes the
+        /// fastest is found later. HOB_BALANCE_POLICY_TABLE ignores it.</summary>
         public double trial_share;
 
         /// <summary>Seed of the random numbers. 0 is a value, and the default. The same seed and calls give the same choices.</summary>
@@ -192,9 +192,10 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Reports how long a piece of work took with a strategy, in nanoseconds.</summary>
         /// <remarks>
-        /// Durations may come late and in any order, as those of a GPU do. They need not be of chosen pieces. A duration of 0 or of
-        /// more than an hour is ignored and counted: HOB_RESULT_OK. HOB_RESULT_INVALID_ARGUMENT: it is negative or not finite; it
-        /// is counted, too. HOB_RESULT_NOT_FOUND: there is no such strategy. Threads: exclusive. Callbacks: <c>write</c> of a recording.
+        /// Durations may come late and in any order, as those of a GPU do. They need not be of chosen pieces. A duration of 0
+        /// or of more than an hour is ignored and counted: HOB_RESULT_OK. HOB_RESULT_INVALID_ARGUMENT: it is negative or not
+        /// finite; it is counted, too. HOB_RESULT_NOT_FOUND: there is no such strategy. Threads: exclusive. Callbacks: <c>write</c>
+        /// of a recording.
         /// <para/>
         /// <code>
         /// hob_balance_measure(balance, strategy, gpu_ms * 1e6);
@@ -206,8 +207,8 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Forgets all durations, for a new scene: each strategy is chosen twice, as in the beginning.</summary>
         /// <remarks>
         /// Counts of the statistics stay. Durations of earlier pieces that come later count for the new scene. A balance finds
-        /// changes by itself, within some ten pieces of work; a restart only saves these. Threads: exclusive. Callbacks: <c>write</c> of
-        /// a recording.
+        /// changes by itself, within some ten pieces of work; a restart only saves these. Threads: exclusive. Callbacks:
+        /// <c>write</c> of a recording.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_balance_restart(hob_balance* balance);
@@ -238,13 +239,13 @@ namespace Hobgoblin.Interop
         /// Call it right after hob_balance_create or hob_balance_restart. After a choice or a duration, or while calls are
         /// recorded, the result is HOB_RESULT_UNSUPPORTED.
         /// <para/>
-        /// <c>write</c> receives pieces that together are the recording: a header at once, then blocks of about 100 pieces of work. The
-        /// last one comes from hob_balance_stop_recording or hob_balance_destroy. A piece of work takes 10 bytes, and allocates
-        /// nothing. <c>release</c> may be NULL; it is called once, after the end.
+        /// <c>write</c> receives pieces that together are the recording: a header at once, then blocks of about 100 pieces of work.
+        /// The last one comes from hob_balance_stop_recording or hob_balance_destroy. A piece of work takes 10 bytes, and
+        /// allocates nothing. <c>release</c> may be NULL; it is called once, after the end.
         /// <para/>
         /// Threads: exclusive. Callbacks: <c>write</c> runs inside the calls on this balance, on their thread. Inside it, shared and
-        /// exclusive functions on this balance return HOB_RESULT_BUSY, and hob_balance_destroy takes effect when the running call
-        /// returns.
+        /// exclusive functions on this balance return HOB_RESULT_BUSY, and hob_balance_destroy takes effect when the running
+        /// call returns.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_balance_start_recording(hob_balance* balance, IntPtr write, void* user_data, IntPtr release);
@@ -258,8 +259,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Repeats the first <c>most_calls</c> calls of a recording, and compares every choice; UINT64_MAX: all calls.</summary>
         /// <remarks>
-        /// <c>*out_balance</c> receives a balance as the recorded one was after those calls, and <c>*out_report</c> the outcome; either may
-        /// be NULL. The balance is the caller's to destroy: look at its statistics, or go on with it.
+        /// <c>*out_balance</c> receives a balance as the recorded one was after those calls, and <c>*out_report</c> the outcome; either
+        /// may be NULL. The balance is the caller's to destroy: look at its statistics, or go on with it.
         /// <para/>
         /// A truncated or damaged recording is repeated up to that point. The result is HOB_RESULT_OK even then, and if choices
         /// differ. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are

@@ -80,8 +80,8 @@ namespace Hobgoblin.Interop
         /// <summary>Schedules one call of <c>run(task)</c> on a thread of the host. Returns a ticket for <c>finish</c>. Return NULL if <c>run</c>
         /// was called inside this call or never will be: no <c>finish</c> follows.</summary>
         /// <remarks>
-        /// <c>name</c> ends in NUL and is valid during the call. <c>flags &amp; HOB_TASK_PRIORITY_MASK</c> is the hob_priority. Runs on the
-        /// thread that called the library. Set both <c>enqueue</c> and <c>finish</c>, or neither.
+        /// <c>name</c> ends in NUL and is valid during the call. <c>flags &amp; HOB_TASK_PRIORITY_MASK</c> is the hob_priority. Runs on
+        /// the thread that called the library. Set both <c>enqueue</c> and <c>finish</c>, or neither.
         /// </remarks>
         public IntPtr enqueue;
 

@@ -369,8 +369,8 @@ namespace Hobgoblin.Interop
         /// <summary>Computes a shader key: that of a stage and its source.</summary>
         /// <remarks>
         /// hob_program_manager names its shaders so, so hob_program_cache_get_shader_status can tell about them. <c>stage</c> is a
-        /// hob_shader_stage or a number of the host. <c>source</c> may be NULL if <c>size</c> is 0. HOB_RESULT_INVALID_ARGUMENT: the stage
-        /// is unknown. Threads: any.
+        /// hob_shader_stage or a number of the host. <c>source</c> may be NULL if <c>size</c> is 0. HOB_RESULT_INVALID_ARGUMENT: the
+        /// stage is unknown. Threads: any.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_fingerprint_hash_shader(uint stage, void* source, UIntPtr size, hob_fingerprint* out_fingerprint);

@@ -105,10 +105,10 @@ namespace Hobgoblin.Interop
     /// <summary>How options of unknown burden are tried.</summary>
     public enum hob_exploration : uint
     {
-        /// <summary>Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are late.</summary>
+        /// <summary>Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
+        /// late. After the learning phase, other settings make room for a little-known option that does not fit otherwise.</summary>
         /// <remarks>
-        /// After the learning phase, other settings make room for a little-known option that does not fit otherwise. They do so
-        /// for a second, and at most once in 320 s.
+        /// They do so for a second, and at most once in 320 s.
         /// </remarks>
         HOB_EXPLORATION_BOUNDED = 0,
 
@@ -266,8 +266,8 @@ namespace Hobgoblin.Interop
         public hob_lane_desc lanes_7;
 
         /// <summary>Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-        /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in frames
-        /// with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.</summary>
+        /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
+        /// frames with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.</summary>
         public double overrun_probability;
 
         /// <summary>How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.</summary>
@@ -293,9 +293,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.</summary>
         /// <remarks>
-        /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings do
-        /// not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes. It is
-        /// made at once, and delays later voluntary changes by 1 / <c>changes_per_second</c> seconds.
+        /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
+        /// do not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes.
+        /// It is made at once, and delays later voluntary changes by 1 / <c>changes_per_second</c> seconds.
         /// <para/>
         /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
         /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60
@@ -505,9 +505,9 @@ namespace Hobgoblin.Interop
         /// <summary>Decisions for which a setting keeps a choice that still fits. Default 0.</summary>
         public uint dwell;
 
-        /// <summary>Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above that
-        /// of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If node_limit ends the
-        /// search first, the distance can be greater; hob_decision.gap bounds it.</summary>
+        /// <summary>Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above
+        /// that of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If
+        /// node_limit ends the search first, the distance can be greater; hob_decision.gap bounds it.</summary>
         public uint precision;
 
         /// <summary>Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision
@@ -648,8 +648,8 @@ namespace Hobgoblin.Interop
         public double headroom;
 
         /// <summary>With HOB_WHY_HELD: the value that a better choice would gain in each frame, and that waiting loses. With
-        /// HOB_WHY_RAISED, HOB_WHY_LOWERED and HOB_WHY_STRATEGY: the total value that the change gained, negative if it lost
-        /// some. Otherwise 0.</summary>
+        /// HOB_WHY_RAISED, HOB_WHY_LOWERED and HOB_WHY_STRATEGY: the total value that the change gained, negative if it
+        /// lost some. Otherwise 0.</summary>
         public double gain;
 
         /// <summary>The lane of <c>headroom</c>: the one with an excess, otherwise that on which the choice or its change costs most.</summary>
@@ -1000,9 +1000,9 @@ namespace Hobgoblin.Interop
         /// 1e9.
         /// <para/>
         /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-        /// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. A second sample of one decision, setting and lane counts
-        /// separately. Threads: exclusive. A host that measures on other threads queues those samples for the thread that calls
-        /// hob_goblin_update.
+        /// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. A second sample of one
+        /// decision, setting and lane counts separately. Threads: exclusive. A host that measures on other threads queues those
+        /// samples for the thread that calls hob_goblin_update.
         /// <para/>
         /// <code>
         /// double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
@@ -1220,8 +1220,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Multiplies the switch_burden and the patience of one setting, in addition to hob_goblin_set_switch_scale.</summary>
         /// <remarks>
-        /// 0 to 1e9; initially 1. Below 1 for a setting whose changes are hard to notice, such as a shadow distance. A change of
-        /// it then counts as that share of a change in hob_goblin_desc.changes_per_second. Threads: exclusive.
+        /// 0 to 1e9; initially 1. Below 1 for a setting whose changes are hard to notice, such as a shadow distance. A change
+        /// of it then counts as that share of a change in hob_goblin_desc.changes_per_second. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_goblin_set_setting_switch_scale(hob_goblin* goblin, hob_setting_id setting, double scale);
@@ -1238,12 +1238,13 @@ namespace Hobgoblin.Interop
         /// <summary>Reports the thermal headroom of the device behind a lane, about once a second.</summary>
         /// <remarks>
         /// 0 is cool, and 1 is the heat at which the device throttles: at most 100. NaN is refused. Android's
-        /// <c>getThermalHeadroom(10)</c> and Unreal's <c>GetThermalStress</c> have this scale. To keep more distance, report a greater number.
+        /// <c>getThermalHeadroom(10)</c> and Unreal's <c>GetThermalStress</c> have this scale. To keep more distance, report a greater
+        /// number.
         /// <para/>
-        /// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The share
-        /// changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report restores
-        /// the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device throttles.
-        /// Threads: exclusive.
+        /// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The
+        /// share changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report
+        /// restores the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device
+        /// throttles. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_goblin_set_thermal_headroom(hob_goblin* goblin, hob_lane lane, double headroom);
@@ -1366,8 +1367,8 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Multiplies one option's work under a strategy other than 0 by <c>factor</c>, 1e-9 to 1e9.</summary>
         /// <remarks>
         /// It is for options whose costs differ by other factors, such as a simulation with twice the steps in its highest
-        /// option only. The factor of hob_goblin_set_strategy_work also applies. It is dropped when the setting gets a different
-        /// number of options. Threads: exclusive.
+        /// option only. The factor of hob_goblin_set_strategy_work also applies. It is dropped when the setting gets a
+        /// different number of options. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_goblin_set_strategy_option_work(hob_goblin* goblin, uint strategy, hob_setting_id setting, uint option, double factor);

@@ -240,8 +240,8 @@ namespace Hobgoblin.Interop
         /// <summary>For hob_graph_set_memory_limit: write the bytes that the owned outputs hold here. At first 0.</summary>
         public ulong held_bytes;
 
-        /// <summary>With <c>held_bytes</c>: the time of another run in nanoseconds, for instance on a GPU. At first 0: the duration of this
-        /// call.</summary>
+        /// <summary>With <c>held_bytes</c>: the time of another run in nanoseconds, for instance on a GPU. At first 0: the duration of
+        /// this call.</summary>
         public double cost_ns;
     }
 
@@ -622,9 +622,9 @@ namespace Hobgoblin.Interop
         /// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. HOB_RESULT_NOT_FOUND: <c>desc-&gt;only</c> does not exist.
         /// Does not allocate, apart from the first frames after an edit and after a change of the executor.
         /// <para/>
-        /// Threads: exclusive. Callbacks: the nodes' <c>evaluate</c>, <c>is_equal</c> and <c>release_value</c>, on this thread and those of the
-        /// executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel return
-        /// HOB_RESULT_BUSY.
+        /// Threads: exclusive. Callbacks: the nodes' <c>evaluate</c>, <c>is_equal</c> and <c>release_value</c>, on this thread and those of
+        /// the executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel
+        /// return HOB_RESULT_BUSY.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_evaluate(hob_graph* graph, hob_executor* executor, hob_evaluation_desc* desc, hob_evaluation_summary* out_summary);
@@ -716,30 +716,29 @@ namespace Hobgoblin.Interop
         /// call-&gt;outputs[0].pointer = make_image(&amp;size);
         /// call-&gt;held_bytes = size;
         /// </code>
-        /// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their values.
-        /// Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another node passes
-        /// on unchanged. Runs before the first call do not count.
+        /// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their
+        /// values. Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another
+        /// node passes on unchanged. Runs before the first call do not count.
         /// <para/>
         /// After a release, an output counts as changed in the next run after a change of an input, except with
-        /// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good value.
-        /// hob_graph_get_statistics has the counts.
-        /// Threads: exclusive.
+        /// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good
+        /// value. hob_graph_get_statistics has the counts. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_set_memory_limit(hob_graph* graph, ulong bytes);
 
         /// <summary>Experimental: Starts or stops the audit: a share of extra runs that finds wrong classes.</summary>
         /// <remarks>
-        /// Nodes are run again with the inputs that they had some frames before. <c>share</c> is the extra runs per run, for instance
-        /// 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count, and no limit of an
-        /// evaluation includes them.
+        /// Nodes are run again with the inputs that they had some frames before. <c>share</c> is the extra runs per run, for
+        /// instance 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count, and no
+        /// limit of an evaluation includes them.
         /// <para/>
         /// <code>
         /// hob_graph_set_audit(graph, 0.02); /* in a debug build */
         /// </code>
         /// Where all nodes run in each frame, 0.02 examines each node once in 150 frames, up to 3,800 nodes; larger graphs take
-        /// longer. Not examined are outputs with HOB_CUTOFF_NEVER, and nodes that read or write owned handles or have more than 32
-        /// inputs or outputs. A node with a value that may be a pointer is run again only while its inputs have not changed.
+        /// longer. Not examined are outputs with HOB_CUTOFF_NEVER, and nodes that read or write owned handles or have more than
+        /// 32 inputs or outputs. A node with a value that may be a pointer is run again only while its inputs have not changed.
         /// <para/>
         /// HOB_RESULT_INVALID_ARGUMENT: <c>share</c> is not 0 to 1. Threads: exclusive.
         /// </remarks>
@@ -759,8 +758,8 @@ namespace Hobgoblin.Interop
         /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
         /// sink depends on are removed; the source of a feedback link to such a node becomes a sink. The others are copied.
         /// <para/>
-        /// Both graphs use the same <c>user_data</c>, perhaps at the same time, and <c>release</c> is called for the last copy. On success
-        /// <c>*out_graph</c> is the caller's to destroy.
+        /// Both graphs use the same <c>user_data</c>, perhaps at the same time, and <c>release</c> is called for the last copy. On
+        /// success <c>*out_graph</c> is the caller's to destroy.
         /// <para/>
         /// <code>
         /// hob_graph *baked = NULL;
@@ -768,12 +767,12 @@ namespace Hobgoblin.Interop
         /// hob_graph_get_copy(baked, sink, &amp;sink_in_baked);
         /// </code>
         /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-        /// nodes that own a handle or pass one on, and sources of feedback links. <c>keep</c> are further nodes to keep, with all that
-        /// they depend on, such as nodes that the host will read or make a sink. <c>keep_stride</c> is sizeof(hob_node_id). Feedback
-        /// links go on with their values; the last good value of an owned output is not copied.
+        /// nodes that own a handle or pass one on, and sources of feedback links. <c>keep</c> are further nodes to keep, with all
+        /// that they depend on, such as nodes that the host will read or make a sink. <c>keep_stride</c> is sizeof(hob_node_id).
+        /// Feedback links go on with their values; the last good value of an owned output is not copied.
         /// <para/>
-        /// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after it.
-        /// HOB_RESULT_NOT_FOUND: a node of <c>keep</c> does not exist. Threads: shared.
+        /// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after
+        /// it. HOB_RESULT_NOT_FOUND: a node of <c>keep</c> does not exist. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_bake(hob_graph* graph, hob_node_id* keep, UIntPtr keep_stride, UIntPtr keep_count, hob_graph** out_graph);
@@ -809,9 +808,10 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Makes a graph of the JSON of hob_graph_save_json.</summary>
         /// <remarks>
-        /// <c>resolve</c> is called for each node but those of HOB_NODE_CLASS_INPUT. <c>id</c> is the index1 that the node had. <c>desc</c> has
-        /// its class, names, flags and pins; set <c>evaluate</c>, and the other callbacks and <c>user_data</c> if it needs them. Other
-        /// changes of <c>desc</c> are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is unknown.
+        /// <c>resolve</c> is called for each node but those of HOB_NODE_CLASS_INPUT. <c>id</c> is the index1 that the node had. <c>desc</c>
+        /// has its class, names, flags and pins; set <c>evaluate</c>, and the other callbacks and <c>user_data</c> if it needs them.
+        /// Other changes of <c>desc</c> are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is
+        /// unknown.
         /// <para/>
         /// On success <c>*out_graph</c> is the caller's to destroy, and hob_graph_get_copy gets the nodes by their old ids.
         /// <para/>
@@ -822,11 +822,10 @@ namespace Hobgoblin.Interop
         ///    } */
         /// if (hob_graph_load(text, size, resolve, types, &amp;graph) != HOB_RESULT_OK) fail(hob_last_error());
         /// </code>
-        /// Values in a text from elsewhere may be anything: do not use them as pointers. If loading fails after <c>resolve</c> returned
-        /// 1, <c>user_data</c> is released. HOB_RESULT_NOT_FOUND: <c>resolve</c> returned 0. HOB_RESULT_INVALID_ARGUMENT: it left out a
-        /// callback. HOB_RESULT_MALFORMED: the text is no such JSON, or has a node or a link that the graph refuses;
-        /// hob_last_error names the line.
-        /// Threads: any. Callbacks: <c>resolve</c>, and <c>release</c> after a failure, inside this call.
+        /// Values in a text from elsewhere may be anything: do not use them as pointers. If loading fails after <c>resolve</c>
+        /// returned 1, <c>user_data</c> is released. HOB_RESULT_NOT_FOUND: <c>resolve</c> returned 0. HOB_RESULT_INVALID_ARGUMENT: it
+        /// left out a callback. HOB_RESULT_MALFORMED: the text is no such JSON, or has a node or a link that the graph refuses;
+        /// hob_last_error names the line. Threads: any. Callbacks: <c>resolve</c>, and <c>release</c> after a failure, inside this call.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_load(void* json, UIntPtr size, IntPtr resolve, void* user_data, hob_graph** out_graph);

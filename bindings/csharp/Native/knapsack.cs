@@ -84,13 +84,13 @@ namespace Hobgoblin.Interop
         /// <summary>Number of deviations that count as burden: 0 to 1e100. 0 is a value, and the default: only means count.</summary>
         public double sigmas;
 
-        /// <summary>Gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative. 0 is a value, and the
-        /// default: the search stops only at the optimum, or at node_limit.</summary>
+        /// <summary>Gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative. 0 is a value, and
+        /// the default: the search stops only at the optimum, or at node_limit.</summary>
         /// <remarks>
         /// The gap is a share of the optimum's value above the value of the lightest choices. These are each setting's
-        /// option of least mean. So a constant added to all values of a setting changes neither choices nor proof.
-        /// With several resources, the least valuable options take the place of the lightest. Options with a better one that
-        /// is no heavier in any resource don't count.
+        /// option of least mean. So a constant added to all values of a setting changes neither choices nor proof. With
+        /// several resources, the least valuable options take the place of the lightest. Options with a better one that is
+        /// no heavier in any resource don't count.
         /// </remarks>
         public double accepted_gap;
 

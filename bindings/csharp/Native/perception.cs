@@ -26,14 +26,15 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: hob_cognition_desc.flags: each pixel of its image depends only on the pixels of the inputs at the same place.</summary>
         /// <remarks>
-        /// "The same place" is a square of <c>scale</c> times <c>scale</c> pixels, and <c>support</c> pixels around it. Then later steps run only
-        /// if pixels changed on which their own region depends. Such a cognition has no value: it is not passed on.
+        /// "The same place" is a square of <c>scale</c> times <c>scale</c> pixels, and <c>support</c> pixels around it. Then later steps run
+        /// only if pixels changed on which their own region depends. Such a cognition has no value: it is not passed on.
         /// </remarks>
         public const uint HOB_COGNITION_LOCAL = 8;
 
         /// <summary>Experimental: hob_cognition_desc.flags: the value is a handle of the host that the perception owns.</summary>
         /// <remarks>
-        /// It is passed to <c>release_value</c> when no kept frame has it any more. It is not all zero, and each run makes another one.
+        /// It is passed to <c>release_value</c> when no kept frame has it any more. It is not all zero, and each run makes another
+        /// one.
         /// </remarks>
         public const uint HOB_COGNITION_OWNED = 16;
 
@@ -128,8 +129,8 @@ namespace Hobgoblin.Interop
 
     /// <summary>Experimental: A built-in cognition.</summary>
     /// <remarks>
-    /// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of its
-    /// region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
+    /// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of
+    /// its region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
     /// otherwise. Means in images are rounded to whole levels, halves up.
     /// <para/>
     /// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
@@ -172,20 +173,16 @@ namespace Hobgoblin.Interop
         /// <summary><c>number</c> of its value is the number of pixels whose <c>channel</c> is not 0.</summary>
         HOB_OPERATOR_COUNT_NON_ZERO = 10,
 
-        /// <summary>Finds <c>image</c>. <c>words[0]</c> of its value has the place of its upper left pixel: x in the low half, y in the high one.</summary>
-        /// <remarks>
-        /// They count from the upper left pixel of the region, not of the frame. <c>words[1]</c> has the sum of squared
-        /// differences. Both all ones: not found. Of equal matches the first one in reading order is found. In a region that
-        /// is smaller than <c>image</c> it fails.
-        /// </remarks>
+        /// <summary>Finds <c>image</c>. <c>words[0]</c> of its value has the place of its upper left pixel: x in the low half, y in the high
+        /// one. They count from the upper left pixel of the region, not of the frame. <c>words[1]</c> has the sum of squared
+        /// differences. Both all ones: not found. Of equal matches the first one in reading order is found. In a region
+        /// that is smaller than <c>image</c> it fails.</summary>
         HOB_OPERATOR_TEMPLATE = 11,
 
-        /// <summary>Reads a number by comparing <c>glyphs</c>, whose top row is that of the region. <c>integer</c> of its value is the number; -1:</summary>
-        /// <remarks>
-        /// nothing was read. <c>words[1]</c> has the number of digits in its low half. In its high half is 256 times the mean
-        /// difference of the worst digit, or with <c>correlation</c> 1000 times what the worst one lacks to 1. It does not count
-        /// when values are compared.
-        /// </remarks>
+        /// <summary>Reads a number by comparing <c>glyphs</c>, whose top row is that of the region. <c>integer</c> of its value is the number;
+        /// -1: nothing was read. <c>words[1]</c> has the number of digits in its low half. In its high half is 256 times the
+        /// mean difference of the worst digit, or with <c>correlation</c> 1000 times what the worst one lacks to 1. It does not
+        /// count when values are compared.</summary>
         HOB_OPERATOR_GLYPHS = 12,
     }
 
@@ -225,8 +222,9 @@ namespace Hobgoblin.Interop
         HOB_FRAME_TRUST_COMPARE = 0,
 
         /// <summary>Yes: the pixels outside of the rectangles count as unchanged. A part of them, another part in each frame, is
-        /// compared: pixels that stay different without a hint are found within 32 frames, if results are taken over. After the first one everything is compared, and
-        /// hob_perception_statistics.is_distrusted is 1.</summary>
+        /// compared: pixels that stay different without a hint are found within 32 frames, if results are taken over. After
+        /// the first one everything is compared, and hob_perception_statistics.is_distrusted is 1. An error with
+        /// hob_perception_desc.borrows_frames: there is no copy to compare with later.</summary>
         HOB_FRAME_TRUST_AUDIT = 1,
     }
 
@@ -294,20 +292,19 @@ namespace Hobgoblin.Interop
         /// <summary>sizeof(hob_perception_desc).</summary>
         public uint struct_size;
 
-        /// <summary>Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the default, 2.</summary>
+        /// <summary>Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it, unless
+        /// <c>borrows_frames</c> is set. 0: the default, 2.</summary>
         public uint history;
 
         /// <summary>Limit of the bytes of kept frames. Default 0: no limit.</summary>
         public ulong memory_limit;
 
-        /// <summary>Whether results are taken over from the last frame where nothing changed. Default HOB_PERCEPTION_CHOICE_MEASURED:</summary>
-        /// <remarks>
-        /// by the measured time of whole frames, queries included.
-        /// </remarks>
+        /// <summary>Whether results are taken over from the last frame where nothing changed. Default
+        /// HOB_PERCEPTION_CHOICE_MEASURED: by the measured time of whole frames, queries included.</summary>
         public hob_perception_choice graft;
 
-        /// <summary>Whether pipelines are computed when a frame begins. Default HOB_PERCEPTION_CHOICE_MEASURED: those that were asked
-        /// for in most of the last frames. For HOB_PERCEPTION_CHOICE_ALWAYS, all but those with HOB_PREFETCH_NEVER.</summary>
+        /// <summary>Whether pipelines are computed when a frame begins. Default HOB_PERCEPTION_CHOICE_MEASURED: those that were
+        /// asked for in most of the last frames. For HOB_PERCEPTION_CHOICE_ALWAYS, all but those with HOB_PREFETCH_NEVER.</summary>
         public hob_perception_choice prefetch;
 
         /// <summary>The order of compares. Default HOB_COMPARE_ORDER_MEASURED.</summary>
@@ -330,8 +327,11 @@ namespace Hobgoblin.Interop
         /// <summary>1: the seed's table chooses whether results are taken over. 0: accounts do; see balance.h. Default 0.</summary>
         public uint uses_table;
 
-        /// <summary>Must be 0.</summary>
-        public uint reserved;
+        /// <summary>1: frames are borrowed, not copied (zero-copy). In each call, the pixels of the last <c>history</c> + 1 frames of the
+        /// same size and format, the new one included, must be readable and unchanged. Rotate <c>history</c> + 1 buffers, or one
+        /// more if the next frame is written while queries run. Default 0: frames are copied, and their memory may be
+        /// reused after hob_perception_begin_frame. docs/perception.md has an example.</summary>
+        public uint borrows_frames;
     }
 
     /// <summary>Experimental: A cognition of a perception.</summary>
@@ -420,7 +420,8 @@ namespace Hobgoblin.Interop
         /// <summary>The number of the frame, from 1 on. It may be a past one.</summary>
         public ulong frame;
 
-        /// <summary>An executor for loops inside the cognition: that of hob_perception_begin_frame. NULL: other cognitions use it now.</summary>
+        /// <summary>An executor for loops inside the cognition: that of hob_perception_begin_frame. NULL: other cognitions use it
+        /// now.</summary>
         public hob_executor* executor;
 
         /// <summary>The image to write, for HOB_COGNITION_IMAGE. Its bytes are not those of the last run. Otherwise NULL.</summary>
@@ -469,8 +470,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Computes value and image. Must be set. HOB_RESULT_OK: they are written. Another result: it failed.</summary>
         /// <remarks>
-        /// Runs inside hob_perception_begin_frame and the queries: on their thread, and on threads of the executor. It may run
-        /// on several threads at once, for different steps. It must not call its own perception.
+        /// Runs inside hob_perception_begin_frame and the queries: on their thread, and on threads of the executor. It may
+        /// run on several threads at once, for different steps. It must not call its own perception.
         /// </remarks>
         public IntPtr perceive;
 
@@ -496,15 +497,19 @@ namespace Hobgoblin.Interop
         /// <summary>For HOB_COGNITION_IMAGE: its format. Default 0: that of the first input with an image.</summary>
         public hob_pixel_format image_format;
 
-        /// <summary>For HOB_COGNITION_IMAGE: its columns. Default 0: those of the region, divided by <c>scale</c> and rounded down. Must be 0
-        /// with HOB_COGNITION_LOCAL.</summary>
+        /// <summary>For HOB_COGNITION_IMAGE: its columns. Default 0: those of the region, divided by <c>scale</c> and rounded down. Must
+        /// be 0 with HOB_COGNITION_LOCAL.</summary>
         public uint image_width;
 
         /// <summary>For HOB_COGNITION_IMAGE: its rows. Default 0: as <c>image_width</c>.</summary>
         public uint image_height;
 
-        /// <summary>Must be 0.</summary>
-        public uint reserved;
+        /// <summary>Expected duration of a run in nanoseconds, until one was measured. Default 0: not known.</summary>
+        /// <remarks>
+        /// Prefetch then splits the steps over threads as well in the first frames as later. A past run of the host has it
+        /// in hob_perception_pipeline_statistics.mean_ns.
+        /// </remarks>
+        public uint cost_ns;
     }
 
     /// <summary>Experimental: The picture of a digit, for HOB_OPERATOR_GLYPHS.</summary>
@@ -575,9 +580,11 @@ namespace Hobgoblin.Interop
         /// <summary>Number of glyphs.</summary>
         public uint glyph_count;
 
-        /// <summary>For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0: it
-        /// must be exact. For lossy video: 20 to 35; at a higher one, digits may be read that are not there. Ignored with
-        /// <c>correlation</c>.</summary>
+        /// <summary>For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0:</summary>
+        /// <remarks>
+        /// it must be exact. For lossy video: 20 to 35; at a higher one, digits may be read that are not there. Ignored
+        /// with <c>correlation</c>.
+        /// </remarks>
         public uint tolerance;
 
         /// <summary>For HOB_OPERATOR_GLYPHS: columns between two digits. Default 0.</summary>
@@ -610,8 +617,8 @@ namespace Hobgoblin.Interop
         /// <summary>The cognition.</summary>
         public hob_cognition_id cognition;
 
-        /// <summary>The region that it reads, in the image of each input. All zero: the whole images. With HOB_PIXEL_FORMAT_NV12, <c>x</c> and <c>y</c>
-        /// are even.</summary>
+        /// <summary>The region that it reads, in the image of each input. All zero: the whole images. With HOB_PIXEL_FORMAT_NV12,
+        /// <c>x</c> and <c>y</c> are even.</summary>
         public hob_rect region;
 
         /// <summary>Bytes for hob_cognition_call.parameters; copied. May be NULL if <c>parameters_size</c> is 0.</summary>
@@ -684,7 +691,7 @@ namespace Hobgoblin.Interop
         /// <summary>Default HOB_PIXEL_FORMAT_BGRX8.</summary>
         public hob_pixel_format format;
 
-        /// <summary>The first pixel. The pixels are read only during the call.</summary>
+        /// <summary>The first pixel. The pixels are read only during the call, unless hob_perception_desc.borrows_frames is set.</summary>
         public void* pixels;
 
         /// <summary>Number of columns: 1 to 32768.</summary>
@@ -825,7 +832,7 @@ namespace Hobgoblin.Interop
         /// <summary>Bytes that were compared.</summary>
         public ulong compared_bytes;
 
-        /// <summary>Bytes that were copied.</summary>
+        /// <summary>Bytes that were copied to keep frames. 0 with hob_perception_desc.borrows_frames.</summary>
         public ulong copied_bytes;
 
         /// <summary>Times that a frame of another size or format began anew, the first frame included.</summary>
@@ -953,8 +960,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Adds a pipeline.</summary>
         /// <remarks>
-        /// It can be asked for from the next frame on; until then queries give HOB_RESULT_NO_CONSENSUS. Equal steps at the beginning of pipelines are computed once. On success
-        /// <c>*out_pipeline</c> is its id.
+        /// It can be asked for from the next frame on; until then queries give HOB_RESULT_NO_CONSENSUS. Equal steps at the
+        /// beginning of pipelines are computed once. On success <c>*out_pipeline</c> is its id.
         /// <para/>
         /// <code>
         /// hob_perception_step steps[2] = {0};
@@ -990,30 +997,30 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Begins a frame: compares its pixels with the last frame's, and computes pipelines in advance; see hob_prefetch.</summary>
         /// <remarks>
-        /// <c>executor</c> may be NULL: only this thread computes. Cognitions of later queries get the executor too: it must stay valid
-        /// until the next frame. Another size or
-        /// format than before begins anew: nothing is known of past frames.
+        /// <c>executor</c> may be NULL: only this thread computes. Cognitions of later queries get the executor too: it must stay
+        /// valid until the next frame. Another size or format than before begins anew: nothing is known of past frames.
         /// <para/>
         /// <code>
         /// hob_frame frame = HOB_FRAME_INIT;
         /// frame.pixels = pixels, frame.width = 1920, frame.height = 1080;
         /// if (hob_perception_begin_frame(eye, &amp;frame, NULL) != HOB_RESULT_OK) fail(hob_last_error());
         /// </code>
-        /// HOB_RESULT_OK also if cognitions fail: only the pipelines that need them are affected. HOB_RESULT_LIMIT_EXCEEDED: the
-        /// kept frames take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first frames after a
-        /// new pipeline, size or executor.
+        /// HOB_RESULT_OK also if cognitions fail: only the pipelines that need them are affected. HOB_RESULT_LIMIT_EXCEEDED:
+        /// the kept frames take more than hob_perception_desc.memory_limit. With
+        /// hob_perception_desc.borrows_frames, HOB_RESULT_INVALID_ARGUMENT also if <c>pixels</c> are those of a frame that must stay
+        /// unchanged. Does not allocate, apart from the first frames after a new pipeline, size or executor.
         /// <para/>
-        /// Threads: exclusive. Callbacks: those of the cognitions, in this thread's floating-point environment, <c>perceive</c> also on
-        /// threads of the executor. Inside them all calls on this perception return HOB_RESULT_BUSY, const ones too.
+        /// Threads: exclusive. Callbacks: those of the cognitions, in this thread's floating-point environment, <c>perceive</c> also
+        /// on threads of the executor. Inside them all calls on this perception return HOB_RESULT_BUSY, const ones too.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_perception_begin_frame(hob_perception* perception, hob_frame* frame, hob_executor* executor);
 
         /// <summary>Experimental: Gets the value of a pipeline for the present frame, if the last frames agree on it.</summary>
         /// <remarks>
-        /// <c>frames</c> is the number of frames that must agree, this one included, up to 64: 0 and 1 ask for no agreement. More than
-        /// hob_perception_desc.history + 1 makes the perception keep more frames, from the next one on. Computes what is missing,
-        /// also for past frames.
+        /// <c>frames</c> is the number of frames that must agree, this one included, up to 64: 0 and 1 ask for no agreement. More
+        /// than hob_perception_desc.history + 1 makes the perception keep more frames, from the next one on. Computes what is
+        /// missing, also for past frames.
         /// <para/>
         /// <code>
         /// hob_value health_value;
@@ -1021,8 +1028,8 @@ namespace Hobgoblin.Interop
         /// </code>
         /// HOB_RESULT_NO_CONSENSUS: they do not agree, or not enough of them are known. HOB_RESULT_COGNITION_FAILED: see
         /// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: more than 64
-        /// frames, or they take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations
-        /// for past frames.
+        /// frames, or they take more than hob_perception_desc.memory_limit, or than the host keeps
+        /// (hob_perception_desc.borrows_frames). Does not allocate, apart from the first computations for past frames.
         /// <para/>
         /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
         /// </remarks>
@@ -1043,11 +1050,11 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Gets the values of several pipelines: hob_perception_query for each question, in one call.</summary>
         /// <remarks>
         /// <c>question_stride</c> is sizeof(hob_perception_question), <c>answer_stride</c> sizeof(hob_perception_answer). <c>*out_count</c>
-        /// receives the number of answers, which is the number of questions. <c>answers</c> NULL asks only for that. If <c>capacity</c> is
-        /// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL.
+        /// receives the number of answers, which is the number of questions. <c>answers</c> NULL asks only for that. If <c>capacity</c>
+        /// is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL.
         /// <para/>
-        /// HOB_RESULT_OK also if questions have other results: see hob_perception_answer.result. Threads: exclusive. Callbacks: as
-        /// hob_perception_begin_frame.
+        /// HOB_RESULT_OK also if questions have other results: see hob_perception_answer.result. Threads: exclusive. Callbacks:
+        /// as hob_perception_begin_frame.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_perception_query_many(hob_perception* perception, hob_perception_question* questions, UIntPtr question_stride, UIntPtr question_count, hob_perception_answer* answers, UIntPtr answer_stride, UIntPtr capacity, UIntPtr* out_count);
@@ -1060,16 +1067,17 @@ namespace Hobgoblin.Interop
         /// hob_image mask = HOB_IMAGE_INIT;
         /// if (hob_perception_get_image(eye, health_mask, &amp;mask) == HOB_RESULT_OK) show(&amp;mask);
         /// </code>
-        /// HOB_RESULT_INVALID_ARGUMENT: its last step makes no image. Other results as hob_perception_query. Threads: exclusive.
-        /// Callbacks: as hob_perception_begin_frame.
+        /// HOB_RESULT_INVALID_ARGUMENT: its last step makes no image. Other results as hob_perception_query. Threads:
+        /// exclusive. Callbacks: as hob_perception_begin_frame.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_perception_get_image(hob_perception* perception, hob_perception_pipeline_id pipeline, hob_image* out_image);
 
         /// <summary>Experimental: Gets the reason why a pipeline failed, without a NUL.</summary>
         /// <remarks>
-        /// Empty if it did not fail, or if the cognition gave no reason. <c>*out_size</c> receives the required size. <c>buffer</c> NULL asks only for that. If <c>capacity</c> is too
-        /// small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such pipeline. Threads: shared.
+        /// Empty if it did not fail, or if the cognition gave no reason. <c>*out_size</c> receives the required size. <c>buffer</c> NULL
+        /// asks only for that. If <c>capacity</c> is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND:
+        /// there is no such pipeline. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_perception_get_failure(hob_perception* perception, hob_perception_pipeline_id pipeline, byte* buffer, UIntPtr capacity, UIntPtr* out_size);
@@ -1090,8 +1098,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Saves all counts as JSON, without a NUL.</summary>
         /// <remarks>
-        /// An object with the fields of hob_perception_statistics, apart from <c>struct_size</c>. Its "pipeline_statistics" is an array
-        /// of objects with "name", "state" and the fields of hob_perception_pipeline_statistics.
+        /// An object with the fields of hob_perception_statistics, apart from <c>struct_size</c>. Its "pipeline_statistics" is an
+        /// array of objects with "name", "state" and the fields of hob_perception_pipeline_statistics.
         /// <para/>
         /// <c>*out_size</c> receives the required size. <c>buffer</c> NULL asks only for that. If <c>capacity</c> is too small, the result is
         /// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.
@@ -1102,16 +1110,16 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Draws over a picture of the present frame: an outline of each watched region, and counts.</summary>
         /// <remarks>
         /// <c>target</c> has the frame's size and HOB_PIXEL_FORMAT_BGRX8 or HOB_PIXEL_FORMAT_BGRA8. Its <c>pixels</c> are written to, so
-        /// pass a copy of the frame. Green: the region did not change. Red: it changed. Yellow: it did not change, and overlaps a
-        /// region that changed. docs/perception.md explains the counts.
+        /// pass a copy of the frame. Green: the region did not change. Red: it changed. Yellow: it did not change, and overlaps
+        /// a region that changed. docs/perception.md explains the counts.
         /// <para/>
         /// <code>
         /// hob_image picture = HOB_IMAGE_INIT;
         /// picture.pixels = copy_of_frame, picture.width = 320, picture.height = 200;
         /// if (hob_perception_draw_overlay(eye, &amp;picture) == HOB_RESULT_OK) show(&amp;picture);
         /// </code>
-        /// HOB_RESULT_NOT_FOUND: there is no frame yet. HOB_RESULT_INVALID_ARGUMENT: <c>target</c> has another format or size. Does not
-        /// allocate. Threads: shared.
+        /// HOB_RESULT_NOT_FOUND: there is no frame yet. HOB_RESULT_INVALID_ARGUMENT: <c>target</c> has another format or size. Does
+        /// not allocate. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_perception_draw_overlay(hob_perception* perception, hob_image* target);

@@ -11,7 +11,8 @@ namespace Hobgoblin.Interop
     {
         /// <summary>Experimental: hob_pipeline_desc.schema: the library's own schema, for a host without a serialiser.</summary>
         /// <remarks>
-        /// <c>state</c> has the bytes of hob_pipeline_encode_graphics, hob_pipeline_encode_compute or hob_pipeline_encode_ray_tracing.
+        /// <c>state</c> has the bytes of hob_pipeline_encode_graphics, hob_pipeline_encode_compute or
+        /// hob_pipeline_encode_ray_tracing.
         /// </remarks>
         public const uint HOB_PIPELINE_SCHEMA_OWN = 0;
 
@@ -409,8 +410,8 @@ namespace Hobgoblin.Interop
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_pipeline_shader
     {
-        /// <summary>A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on. Builds check the vertex formats only of
-        /// HOB_SHADER_STAGE_VERTEX.</summary>
+        /// <summary>A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on. Builds check the vertex formats only
+        /// of HOB_SHADER_STAGE_VERTEX.</summary>
         public uint stage;
 
         /// <summary>SHA-1 of its bytecode, or the first 20 bytes of another hash.</summary>
@@ -437,9 +438,11 @@ namespace Hobgoblin.Interop
         /// <summary>Bytes of <c>state</c>, at most 1 MiB.</summary>
         public uint state_size;
 
-        /// <summary>Everything but the shaders: vertex layout, raster, blend and depth state, formats. With HOB_PIPELINE_SCHEMA_OWN the
-        /// bytes of an encode function. Otherwise any form: write the fields in a fixed order, without padding bytes. May be
-        /// NULL if <c>state_size</c> is 0.</summary>
+        /// <summary>Everything but the shaders: vertex layout, raster, blend and depth state, formats. With HOB_PIPELINE_SCHEMA_OWN
+        /// the bytes of an encode function. Otherwise any form: write the fields in a fixed order, without padding bytes.</summary>
+        /// <remarks>
+        /// May be NULL if <c>state_size</c> is 0.
+        /// </remarks>
         public void* state;
 
         /// <summary>At least one shader, and at most 1024. Their order matters.</summary>
@@ -470,8 +473,8 @@ namespace Hobgoblin.Interop
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_pipeline_dimension
     {
-        /// <summary>Its name, such as "quality": 1 to 128 ASCII letters, digits and - _ . + without a dot first. No two of a list are
-        /// equal.</summary>
+        /// <summary>Its name, such as "quality": 1 to 128 ASCII letters, digits and - _ . + without a dot first. No two of a list
+        /// are equal.</summary>
         public hob_str name;
 
         /// <summary>Bits, 1 to 64. All fields of a list together have at most 256 bits.</summary>
@@ -699,8 +702,8 @@ namespace Hobgoblin.Interop
 
     /// <summary>Experimental: A shader group: one record of a shader table.</summary>
     /// <remarks>
-    /// Shaders are places in hob_pipeline_desc.shaders, from 0 on. UINT32_MAX: no shader. Fields that the kind does not name
-    /// have no effect.
+    /// Shaders are places in hob_pipeline_desc.shaders, from 0 on. UINT32_MAX: no shader. Fields that the kind does not
+    /// name have no effect.
     /// </remarks>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_pipeline_shader_group
@@ -953,8 +956,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Used pipelines of the caches that were not ready at their first use.</summary>
         /// <remarks>
-        /// They waited, were being compiled, had failed, or were banned. Recordings say so for each pipeline. <c>unknown</c> counts
-        /// pipelines that no cache had.
+        /// They waited, were being compiled, had failed, or were banned. Recordings say so for each pipeline. <c>unknown</c>
+        /// counts pipelines that no cache had.
         /// </remarks>
         public ulong missed;
 
@@ -1013,8 +1016,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Paths of the key maps of that build: <c>*.hobkeys</c>, or CSV if the name ends in <c>.csv</c>.</summary>
         /// <remarks>
-        /// A CSV file is UTF-8. Each line is <c>hash,stage,"key"</c>: 40 hexadecimal digits, the number of a hob_shader_stage
-        /// or of the host or nothing, and at most 4096 bytes. A quote in the key is doubled. The line <c>hash,stage,key</c> may be the first one: it is skipped.
+        /// A CSV file is UTF-8. Each line is <c>hash,stage,"key"</c>: 40 hexadecimal digits, the number of a hob_shader_stage or
+        /// of the host or nothing, and at most 4096 bytes. A quote in the key is doubled. The line <c>hash,stage,key</c> may be
+        /// the first one: it is skipped.
         /// </remarks>
         public hob_str* keys;
 
@@ -1059,8 +1063,10 @@ namespace Hobgoblin.Interop
         /// <summary>Damaged records. They are skipped.</summary>
         public ulong damaged;
 
-        /// <summary>Recordings that end within a record, as a copy that was cut does. A killed run usually ends with a whole record: it
-        /// does not count, although its last uses were not written.</summary>
+        /// <summary>Recordings that end within a record, as a copy that was cut does. A killed run usually ends with a whole record:</summary>
+        /// <remarks>
+        /// it does not count, although its last uses were not written.
+        /// </remarks>
         public ulong truncated;
 
         /// <summary>Bytes of the stable file.</summary>
@@ -1215,8 +1221,8 @@ namespace Hobgoblin.Interop
         /// hob_fingerprint key;
         /// if (hob_pipeline_get_key(&amp;pipeline, &amp;key) != HOB_RESULT_OK) fail(hob_last_error());
         /// </code>
-        /// HOB_RESULT_INVALID_ARGUMENT: there is no shader, the kind or a stage is unknown, or a shader group names a shader that
-        /// is not listed. HOB_RESULT_MALFORMED: with HOB_PIPELINE_SCHEMA_OWN the state is not encoded for this kind.
+        /// HOB_RESULT_INVALID_ARGUMENT: there is no shader, the kind or a stage is unknown, or a shader group names a shader
+        /// that is not listed. HOB_RESULT_MALFORMED: with HOB_PIPELINE_SCHEMA_OWN the state is not encoded for this kind.
         /// HOB_RESULT_UNSUPPORTED: it is encoded by a later version. HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of
         /// more than 1 MiB. Threads: any.
         /// </remarks>
@@ -1233,17 +1239,18 @@ namespace Hobgoblin.Interop
         /// hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, NULL, HOB_STR("quality"), 3, &amp;mask);
         /// hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, &amp;mask, HOB_STR("level"), 17, &amp;mask);
         /// </code>
-        /// HOB_RESULT_NOT_FOUND: no field has that name. HOB_RESULT_INVALID_ARGUMENT: the value needs more bits than the field has,
-        /// <c>mask</c> has bits beyond the fields, or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or than 256 bits. Threads: any.
+        /// HOB_RESULT_NOT_FOUND: no field has that name. HOB_RESULT_INVALID_ARGUMENT: the value needs more bits than the field
+        /// has, <c>mask</c> has bits beyond the fields, or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or
+        /// than 256 bits. Threads: any.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_set_mask_field(hob_pipeline_dimension* dimensions, UIntPtr dimension_stride, UIntPtr dimension_count, hob_pipeline_mask* mask, hob_str name, ulong value, hob_pipeline_mask* out_mask);
 
         /// <summary>Experimental: Encodes the state of a graphics pipeline, for hob_pipeline_desc with HOB_PIPELINE_SCHEMA_OWN.</summary>
         /// <remarks>
-        /// Equal states have equal bytes, in any order of vertex buffers and attributes. <c>*out_size</c> receives the required size.
-        /// <c>buffer</c> NULL asks only for that. If <c>capacity</c> is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer
-        /// stays unchanged. No state takes more than 4 KiB.
+        /// Equal states have equal bytes, in any order of vertex buffers and attributes. <c>*out_size</c> receives the required
+        /// size. <c>buffer</c> NULL asks only for that. If <c>capacity</c> is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and
+        /// the buffer stays unchanged. No state takes more than 4 KiB.
         /// <para/>
         /// <code>
         /// char bytes[4096];
@@ -1261,12 +1268,14 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Decodes the state of a graphics pipeline, such as that of a hob_pipeline_job.</summary>
         /// <remarks>
-        /// Sets the counts of the lists, and no pointers: hob_pipeline_decode_vertex_buffers, hob_pipeline_decode_vertex_attributes
-        /// and hob_pipeline_decode_color_targets read the lists. Fields without effect have their defaults.
+        /// Sets the counts of the lists, and no pointers: hob_pipeline_decode_vertex_buffers,
+        /// hob_pipeline_decode_vertex_attributes and hob_pipeline_decode_color_targets read the lists. Fields without effect
+        /// have their defaults.
         /// <para/>
         /// <code>
         /// hob_pipeline_graphics_state state = HOB_PIPELINE_GRAPHICS_STATE_INIT;
-        /// if (hob_pipeline_decode_graphics(job-&gt;state, job-&gt;state_size, &amp;state) != HOB_RESULT_OK) return HOB_PIPELINE_BUILT_FAILED;
+        /// hob_result result = hob_pipeline_decode_graphics(job-&gt;state, job-&gt;state_size, &amp;state);
+        /// if (result != HOB_RESULT_OK) return HOB_PIPELINE_BUILT_FAILED;
         /// </code>
         /// HOB_RESULT_MALFORMED: the bytes are not an encoding of this library. HOB_RESULT_UNSUPPORTED: they are one of a later
         /// version. Threads: any.
@@ -1313,8 +1322,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Encodes the state of a ray-tracing pipeline.</summary>
         /// <remarks>
-        /// As hob_pipeline_encode_graphics: <c>buffer</c> NULL asks only for the size. It takes 38 bytes, and up to 7 for each group.
-        /// HOB_RESULT_INVALID_ARGUMENT: a group lacks its shader, or names one from 1024 on. Threads: any.
+        /// As hob_pipeline_encode_graphics: <c>buffer</c> NULL asks only for the size. It takes 38 bytes, and up to 7 for each
+        /// group. HOB_RESULT_INVALID_ARGUMENT: a group lacks its shader, or names one from 1024 on. Threads: any.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_encode_ray_tracing(hob_pipeline_ray_tracing_state* state, byte* buffer, UIntPtr capacity, UIntPtr* out_size);
@@ -1329,8 +1338,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Decodes the shader groups of a ray-tracing pipeline, in their order.</summary>
         /// <remarks>
-        /// As hob_pipeline_decode_vertex_buffers: <c>groups</c> NULL asks only for the number. Fields that the kind does not name are
-        /// UINT32_MAX. Threads: any.
+        /// As hob_pipeline_decode_vertex_buffers: <c>groups</c> NULL asks only for the number. Fields that the kind does not name
+        /// are UINT32_MAX. Threads: any.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_decode_shader_groups(void* data, UIntPtr size, hob_pipeline_shader_group* groups, UIntPtr group_stride, UIntPtr capacity, UIntPtr* out_count);
@@ -1345,7 +1354,8 @@ namespace Hobgoblin.Interop
         /// </code>
         /// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording
         /// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: <c>compile</c> is NULL, a name or number is
-        /// invalid, or a mask has bits beyond the dimensions. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
+        /// invalid, or a mask has bits beyond the dimensions. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are
+        /// too many dimensions. Threads: any.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_library_create(hob_pipeline_library_desc* desc, hob_pipeline_library** out_library);
@@ -1435,8 +1445,8 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Opens a cache that ships with the game, and queues the pipelines that the masks select.</summary>
         /// <remarks>
         /// Waits for the file. Several caches may be opened. <c>out_count</c>, which may be NULL, receives the number of pipelines.
-        /// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or API,
-        /// has other mask dimensions, or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
+        /// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or
+        /// API, has other mask dimensions, or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_library_open_cache(hob_pipeline_library* library, hob_str path, ulong* out_count);
@@ -1464,8 +1474,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Changes the current mask and the precompile mask, and selects again which pipelines are compiled ahead.</summary>
         /// <remarks>
-        /// Compiles that are running go on, and pipelines that are ready stay ready. Calls hob_pipeline_library_desc.compare for
-        /// each distinct mask.
+        /// Compiles that are running go on, and pipelines that are ready stay ready. Calls hob_pipeline_library_desc.compare
+        /// for each distinct mask.
         /// <para/>
         /// <c>precompile_mask</c>, which may be NULL for no bits, matters in HOB_PIPELINE_MODE_PRECOMPILE only: it selects the
         /// pipelines that are compiled fast. No bits select all pipelines. HOB_RESULT_INVALID_ARGUMENT: a mask has bits beyond
@@ -1492,15 +1502,16 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Compiles a pipeline again that is ready, failed or banned.</summary>
         /// <remarks>
-        /// A ban is lifted, and its strikes are forgotten; with HOB_PIPELINE_READ_ONLY for this run only. <c>out_count</c>, which may
-        /// be NULL, receives the number of pipelines: 0 if there is no such pipeline.
+        /// A ban is lifted, and its strikes are forgotten; with HOB_PIPELINE_READ_ONLY for this run only. <c>out_count</c>, which
+        /// may be NULL, receives the number of pipelines: 0 if there is no such pipeline.
         /// <para/>
         /// <c>key</c> NULL: all that are ready, for instance after the device was lost. Failed and banned ones stay so. They wait as
         /// if the caches had just been opened, and their next use requests them again.
         /// <para/>
         /// A compile that is running is not affected: on a lost device, return HOB_PIPELINE_BUILT_CANCELLED from it.
         /// <para/>
-        /// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads: shared.
+        /// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads:
+        /// shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_library_forget(hob_pipeline_library* library, hob_fingerprint* key, ulong* out_count);
@@ -1508,13 +1519,13 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.</summary>
         /// <remarks>
         /// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait.
-        /// HOB_RESULT_LIMIT_EXCEEDED: some pipelines of this run are not kept, because <c>disk_limit</c> or the disk is too small. Each
-        /// is reported once. Threads: shared.
+        /// HOB_RESULT_LIMIT_EXCEEDED: some pipelines of this run are not kept, because <c>disk_limit</c> or the disk is too small.
+        /// Each is reported once. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_library_flush(hob_pipeline_library* library);
 
-        /// <summary>Experimental: Gets why pipelines are not kept, bans not remembered, or those of the last start not used, as a sentence without a NUL.</summary>
+        /// <summary>Experimental: Gets why pipelines are not kept, bans not remembered, or those of the last start not used: a text without a NUL.</summary>
         /// <remarks>
         /// <c>*out_size</c> receives the required size: 0 if there is no problem. <c>buffer</c> NULL asks only for that. If <c>capacity</c> is
         /// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
@@ -1524,8 +1535,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Adds a group: the pipelines of one object, such as those of its passes.</summary>
         /// <remarks>
-        /// A group has at most 4096 keys. A key that no cache has counts as missing until hob_pipeline_library_add. HOB_RESULT_LIMIT_EXCEEDED: too
-        /// many keys. Threads: shared.
+        /// A group has at most 4096 keys. A key that no cache has counts as missing until hob_pipeline_library_add.
+        /// HOB_RESULT_LIMIT_EXCEEDED: too many keys. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_pipeline_library_add_group(hob_pipeline_library* library, hob_fingerprint* keys, UIntPtr key_stride, UIntPtr key_count, hob_pipeline_group_id* out_group);
@@ -1539,12 +1550,12 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Decides how to draw the object of a group in this frame.</summary>
         /// <remarks>
-        /// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten. With
-        /// HOB_PIPELINE_POLICY_WAIT the call waits up to <c>timeout_us</c> microseconds for other threads that compile, but not inside
-        /// a compile; otherwise it takes no lock and waits for nothing.
+        /// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten.
+        /// With HOB_PIPELINE_POLICY_WAIT the call waits up to <c>timeout_us</c> microseconds for other threads that compile, but not
+        /// inside a compile; otherwise it takes no lock and waits for nothing.
         /// <para/>
-        /// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or forgets
-        /// a pipeline of it.
+        /// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or
+        /// forgets a pipeline of it.
         /// <para/>
         /// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
         /// <para/>
@@ -1563,9 +1574,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Expresses the pipelines of recordings in the stable keys of their shaders, as a file.</summary>
         /// <remarks>
-        /// For build tools. Waits for files. Takes 64 MiB of memory besides the key map, or a quarter of its temporary file. The file
-        /// stands beside <c>out</c>, is deleted at any end, and has a few times its bytes. Key maps are held in part, CSV files as a whole.
-        /// A log line names each of the first unresolved pipelines. <c>out_report</c> may be NULL.
+        /// For build tools. Waits for files. Takes 64 MiB of memory besides the key map, or a quarter of its temporary file.
+        /// The file stands beside <c>out</c>, is deleted at any end, and has a few times its bytes. Key maps are held in part, CSV
+        /// files as a whole. A log line names each of the first unresolved pipelines. <c>out_report</c> may be NULL.
         /// <para/>
         /// HOB_RESULT_INVALID_ARGUMENT: <c>out</c> is an input, also under another name. HOB_RESULT_UNSUPPORTED: a recording is of
         /// another game, format, API, version, or set of mask dimensions (hob_pipeline_library_desc.dimensions) than the first

@@ -1,4 +1,4 @@
-// hobgoblin/profile.h: The costs of settings: a table of tasks, saved as JSON and carried to the next run or another machine.
+// hobgoblin/profile.h: The costs of settings: a table of tasks, saved as JSON for the next run or another machine.
 // Generated from abi/hobgoblin-api.json; do not edit. MIT OR Apache-2.0.
 
 using System;

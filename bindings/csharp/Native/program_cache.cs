@@ -1,4 +1,4 @@
-// hobgoblin/program_cache.h: Compiled shader programs, kept in memory and on disk, so that no program is compiled twice.
+// hobgoblin/program_cache.h: Compiled shader programs, kept in memory and on disk: no program is compiled twice.
 // Generated from abi/hobgoblin-api.json; do not edit. MIT OR Apache-2.0.
 
 using System;
@@ -255,14 +255,14 @@ namespace Hobgoblin.Interop
         public ulong memory_limit;
 
         /// <summary>Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
-        /// limit. Bytes are those of whole blocks (<c>st_blocks</c> * 512) of every file of the library in the directory, also of
-        /// files that are deleted but open. Files of another format or secret count only for <c>directory_limit</c>, and those of
-        /// another user for no limit.</summary>
+        /// limit. Bytes are those of whole blocks (<c>st_blocks</c> * 512) of every file of the library in the directory, also
+        /// of files that are deleted but open. Files of another format or secret count only for <c>directory_limit</c>, and
+        /// those of another user for no limit.</summary>
         /// <remarks>
         /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
         /// files take at most 1.25 * limit. After destroy, or a flush, they take at most 1.0 * limit; but an executor's
-        /// background may then merge files until hob_program_cache_wait_idle. Several processes that write at once share the
-        /// limit, so each needs room for its values besides those of the others.
+        /// background may then merge files until hob_program_cache_wait_idle. Several processes that write at once share
+        /// the limit, so each needs room for its values besides those of the others.
         /// <para/>
         /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
         /// up to the sum of their limits, or <c>directory_limit</c>. A program of more than 3/4 of the limit, or of more than
@@ -904,9 +904,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Gets a program from memory for a group, and moves it there.</summary>
         /// <remarks>
-        /// As hob_program_cache_get. With HOB_EVICTION_GROUPS a page, level or material that uses a program of another one makes
-        /// it its own: pass its number as <c>group</c>. The program stays in that group while it is in memory. On disk it keeps the
-        /// group of its put. Threads: shared.
+        /// As hob_program_cache_get. With HOB_EVICTION_GROUPS a page, level or material that uses a program of another one
+        /// makes it its own: pass its number as <c>group</c>. The program stays in that group while it is in memory. On disk it
+        /// keeps the group of its put. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_program_cache_get_for_group(hob_program_cache* cache, hob_fingerprint* key, uint group, hob_blob* blob);
@@ -967,8 +967,8 @@ namespace Hobgoblin.Interop
         /// <remarks>
         /// A key without a program is allowed. The disk is changed in the background. If that fails, the program is hidden from
         /// this cache, but another cache may find it: hob_program_cache_flush tries again, and returns HOB_RESULT_IO while it
-        /// fails. HOB_RESULT_IO here: an earlier removal has failed like that. HOB_RESULT_LIMIT_EXCEEDED: 65536 requests wait for
-        /// the disk; the program is hidden from this cache. Threads: shared.
+        /// fails. HOB_RESULT_IO here: an earlier removal has failed like that. HOB_RESULT_LIMIT_EXCEEDED: 65536 requests wait
+        /// for the disk; the program is hidden from this cache. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_program_cache_remove(hob_program_cache* cache, hob_fingerprint* key);
@@ -979,8 +979,8 @@ namespace Hobgoblin.Interop
         /// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
         /// hob_program_cache_describe stay in memory.
         /// <para/>
-        /// If the process is killed meanwhile, all programs are removed from disk or none; on a full disk it may be some of them.
-        /// If the disk cannot be changed: as for hob_program_cache_remove. Threads: shared.
+        /// If the process is killed meanwhile, all programs are removed from disk or none; on a full disk it may be some of
+        /// them. If the disk cannot be changed: as for hob_program_cache_remove. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_program_cache_clear(hob_program_cache* cache, uint disk_too);
@@ -988,9 +988,9 @@ namespace Hobgoblin.Interop
         /// <summary>Removes all programs of all environments from memory and disk, also those that other versions of the library wrote.</summary>
         /// <remarks>
         /// A user's way to empty the directory, which need not be deleted. Strikes and bans stay: see
-        /// hob_program_cache_clear_strikes. Programs with another <c>secret</c> are removed, too. It keeps bundles, the start-up set,
-        /// open uses, blobs, limits and statistics. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
-        /// shared.
+        /// hob_program_cache_clear_strikes. Programs with another <c>secret</c> are removed, too. It keeps bundles, the start-up
+        /// set, open uses, blobs, limits and statistics. If the disk cannot be changed: as for hob_program_cache_remove.
+        /// Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_program_cache_clear_directory(hob_program_cache* cache);
@@ -1073,8 +1073,8 @@ namespace Hobgoblin.Interop
         /// <summary>Clears the strikes of a key, and so lifts its ban.</summary>
         /// <remarks>
         /// <c>key</c> NULL: of all keys, in all environments of the directory. Waits for a small file. With
-        /// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. HOB_RESULT_BUSY or HOB_RESULT_IO: the same, because
-        /// the file could not be changed; call again. Threads: shared.
+        /// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. HOB_RESULT_BUSY or HOB_RESULT_IO: the same,
+        /// because the file could not be changed; call again. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_program_cache_clear_strikes(hob_program_cache* cache, hob_fingerprint* key);
@@ -1230,9 +1230,9 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Writes programs to a bundle.</summary>
         /// <remarks>
         /// For build machines: waits for files, and for all programs to be written. <c>*out_programs</c>, which may be NULL,
-        /// receives the number of programs. It has no banned programs. The same programs make the same file. An existing file is
-        /// replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. HOB_RESULT_INVALID_ARGUMENT: the file
-        /// would be in the cache's directory. Threads: shared.
+        /// receives the number of programs. It has no banned programs. The same programs make the same file. An existing file
+        /// is replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. HOB_RESULT_INVALID_ARGUMENT:
+        /// the file would be in the cache's directory. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_program_cache_write_bundle(hob_program_cache* cache, hob_str path, hob_bundle_contents contents, ulong* out_programs);
@@ -1373,9 +1373,9 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: Turns uses of blobs on (<c>is_on</c> not 0) or off (the default).</summary>
         /// <remarks>
         /// On, each blob that hob_dawn_blob_load or hob_egl_blob_get copies begins a use: see "Use" at the top of this file. A
-        /// banned blob is a miss, so that its renderer builds it. Call hob_program_cache_end_blob_uses after each frame; without
-        /// it, a process that is killed gives all blobs that it has loaded a strike. At most 65536 uses are open; later blobs
-        /// begin none. Threads: shared.
+        /// banned blob is a miss, so that its renderer builds it. Call hob_program_cache_end_blob_uses after each frame;
+        /// without it, a process that is killed gives all blobs that it has loaded a strike. At most 65536 uses are open; later
+        /// blobs begin none. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_program_cache_track_blob_uses(hob_program_cache* cache, uint is_on);

@@ -30,9 +30,9 @@ namespace Hobgoblin.Interop
     /// return HOB_RESULT_BUSY. While they wait, they may run jobs of your job system, but no tasks of
     /// hob_executor_desc.post.
     /// <para/>
-    /// The library checks all contents that it reads. Damaged or missing data is a cache miss. Caches that share a directory
-    /// cannot reserve space here: each one that writes while others do may exceed <c>disk_limit</c> by a 32nd. A flush notices
-    /// files that were deleted, but not a directory that was replaced by a copy.
+    /// The library checks all contents that it reads. Damaged or missing data is a cache miss. Caches that share a
+    /// directory cannot reserve space here: each one that writes while others do may exceed <c>disk_limit</c> by a 32nd. A flush
+    /// notices files that were deleted, but not a directory that was replaced by a copy.
     /// </remarks>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_file_io

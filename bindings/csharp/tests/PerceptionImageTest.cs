@@ -193,4 +193,40 @@ static unsafe class PerceptionImageTest
             Ensure.Throws<ArgumentException>(() => eye.DrawOverlay(IntPtr.Zero, 0, Width, Height));
         }
     }
+
+    public static void Borrowed_frames_stay_in_native_memory()
+    {
+        var buffers = new IntPtr[3];
+        for (var i = 0; i < buffers.Length; ++i) buffers[i] = Marshal.AllocHGlobal(Width * Height * 4);
+        var desc = new PerceptionDesc { BorrowsFrames = true, Graft = PerceptionChoice.Always };
+        Ensure.Equal(2u, desc.History, "the past frames");
+        using (var eye = new Perception(desc))
+        {
+            var cognition = Pure(SumRed);
+            cognition.CostNs = 20000;
+            var region = Rect(90, 171, 48, 16);
+            var sum = eye.AddPipeline(new PerceptionPipelineDesc("sum", new PerceptionStep(eye.AddCognition(cognition), region)));
+            var frame = new Frame(null, Width, Height) { DataSize = Width * Height * 4 };
+            for (var number = 0; number < 40; ++number)
+            {
+                var picture = Picture(number);
+                frame.Data = buffers[number % buffers.Length];
+                Marshal.Copy(picture, 0, frame.Data, picture.Length);
+                eye.BeginFrame(frame);
+                long wanted = 0;
+                for (var y = region.Y; y < region.Y + region.Height; ++y)
+                    for (var x = region.X; x < region.X + region.Width; ++x) wanted += picture[4 * (y * Width + x) + 2];
+                Ensure.Equal(wanted, eye.Query(sum).Integer, "the sum");
+                Ensure.Equal(number % 10 >= 2, eye.TryQuery(sum, 3, out _), "three frames agree");
+            }
+            Ensure.Equal(0ul, eye.GetStatistics().CopiedBytes, "copied bytes");
+            Ensure.Fails(Result.LimitExceeded, () => eye.Query(sum, 20));
+            Ensure.Fails(Result.InvalidArgument, () => eye.BeginFrame(frame));
+            Ensure.Throws<ArgumentException>(() => eye.BeginFrame(Picture(0), Width, Height));
+            frame.Data = buffers[1];
+            frame.Trust = FrameTrust.Audit;
+            Ensure.Fails(Result.InvalidArgument, () => eye.BeginFrame(frame));
+        }
+        foreach (var buffer in buffers) Marshal.FreeHGlobal(buffer);
+    }
 }

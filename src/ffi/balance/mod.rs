@@ -1,7 +1,8 @@
 //! Experimental: Chooses among strategies for the same work by measured time.
 //!
-//! A host has several ways to do the same work, such as a full pass or one over what changed. Which is fastest depends on
-//! the scene. A balance uses the fastest one, and tries the others now and then, because they may have become faster.
+//! A host has several ways to do the same work, such as a full pass or one over what changed. Which is fastest depends
+//! on the scene. A balance uses the fastest one, and tries the others now and then, because they may have become
+//! faster.
 //!
 //! ```c
 //! hob_balance_desc desc = HOB_BALANCE_DESC_INIT;
@@ -73,8 +74,8 @@ pub enum hob_balance_policy {
     /// takes four times as long about every 200 pieces of work.
     Accounts = 0,
     /// At random, for two strategies, by the means of their last 20 durations.
-    /// The share of the faster one is 50 %, or 75, 90 or 95 % if the other takes 1.15, 1.3 or 1.5 times as long. It costs
-    /// 15 % beside a strategy that takes four times as long, and turns slowly.
+    /// The share of the faster one is 50 %, or 75, 90 or 95 % if the other takes 1.15, 1.3 or 1.5 times as long. It
+    /// costs 15 % beside a strategy that takes four times as long, and turns slowly.
     Table = 1,
 }
 
@@ -92,8 +93,8 @@ pub struct hob_balance_desc {
     pub policy: hob_balance_policy,
     /// Must be 0.
     pub reserved: u32,
-    /// Share of the time that trials may cost: above 0, up to 1. Default: 0.015. Lower: a strategy that becomes the fastest
-    /// is found later. HOB_BALANCE_POLICY_TABLE ignores it.
+    /// Share of the time that trials may cost: above 0, up to 1. Default: 0.015. Lower: a strategy that becomes the
+    /// fastest is found later. HOB_BALANCE_POLICY_TABLE ignores it.
     #[default(Options::TRIAL_SHARE)]
     pub trial_share: f64,
     /// Seed of the random numbers. 0 is a value, and the default. The same seed and calls give the same choices.
@@ -139,9 +140,10 @@ pub extern "C" fn hob_balance_choose(balance: *mut hob_balance, out_strategy: *m
 }
 
 /// Reports how long a piece of work took with a strategy, in nanoseconds.
-/// Durations may come late and in any order, as those of a GPU do. They need not be of chosen pieces. A duration of 0 or of
-/// more than an hour is ignored and counted: HOB_RESULT_OK. HOB_RESULT_INVALID_ARGUMENT: it is negative or not finite; it
-/// is counted, too. HOB_RESULT_NOT_FOUND: there is no such strategy. Threads: exclusive. Callbacks: `write` of a recording.
+/// Durations may come late and in any order, as those of a GPU do. They need not be of chosen pieces. A duration of 0
+/// or of more than an hour is ignored and counted: HOB_RESULT_OK. HOB_RESULT_INVALID_ARGUMENT: it is negative or not
+/// finite; it is counted, too. HOB_RESULT_NOT_FOUND: there is no such strategy. Threads: exclusive. Callbacks: `write`
+/// of a recording.
 ///
 ///     hob_balance_measure(balance, strategy, gpu_ms * 1e6);
 #[entry(exclusive, hot, experimental)]
@@ -157,8 +159,8 @@ pub extern "C" fn hob_balance_measure(balance: *mut hob_balance, strategy: u32, 
 
 /// Forgets all durations, for a new scene: each strategy is chosen twice, as in the beginning.
 /// Counts of the statistics stay. Durations of earlier pieces that come later count for the new scene. A balance finds
-/// changes by itself, within some ten pieces of work; a restart only saves these. Threads: exclusive. Callbacks: `write` of
-/// a recording.
+/// changes by itself, within some ten pieces of work; a restart only saves these. Threads: exclusive. Callbacks:
+/// `write` of a recording.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_balance_restart(balance: *mut hob_balance) -> hob_result {
     balance.with(|cell| cell.recorded.restart());

@@ -18,13 +18,13 @@ use crate::ffi::base::user_data::UserData;
 /// Call it right after hob_balance_create or hob_balance_restart. After a choice or a duration, or while calls are
 /// recorded, the result is HOB_RESULT_UNSUPPORTED.
 ///
-/// `write` receives pieces that together are the recording: a header at once, then blocks of about 100 pieces of work. The
-/// last one comes from hob_balance_stop_recording or hob_balance_destroy. A piece of work takes 10 bytes, and allocates
-/// nothing. `release` may be NULL; it is called once, after the end.
+/// `write` receives pieces that together are the recording: a header at once, then blocks of about 100 pieces of work.
+/// The last one comes from hob_balance_stop_recording or hob_balance_destroy. A piece of work takes 10 bytes, and
+/// allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
 /// Threads: exclusive. Callbacks: `write` runs inside the calls on this balance, on their thread. Inside it, shared and
-/// exclusive functions on this balance return HOB_RESULT_BUSY, and hob_balance_destroy takes effect when the running call
-/// returns.
+/// exclusive functions on this balance return HOB_RESULT_BUSY, and hob_balance_destroy takes effect when the running
+/// call returns.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_balance_start_recording(
     balance: *mut hob_balance,
@@ -121,8 +121,8 @@ impl From<&Report> for hob_balance_replay_report {
 }
 
 /// Repeats the first `most_calls` calls of a recording, and compares every choice; UINT64_MAX: all calls.
-/// `*out_balance` receives a balance as the recorded one was after those calls, and `*out_report` the outcome; either may
-/// be NULL. The balance is the caller's to destroy: look at its statistics, or go on with it.
+/// `*out_balance` receives a balance as the recorded one was after those calls, and `*out_report` the outcome; either
+/// may be NULL. The balance is the caller's to destroy: look at its statistics, or go on with it.
 ///
 /// A truncated or damaged recording is repeated up to that point. The result is HOB_RESULT_OK even then, and if choices
 /// differ. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are

@@ -111,7 +111,8 @@ impl<T: Element> Array<'_, T> {
     /// Copies of the elements. Fields that a shorter element of an older header lacks are zero.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + '_ {
         (0..self.count).map(|index| {
-            // SAFETY: by the contract of `new` the element is readable for `stride` bytes, and every bit pattern is a value.
+            // SAFETY: by the contract of `new` the element is readable for `stride` bytes, and every bit pattern is a
+            // value.
             unsafe {
                 let element = self.start.add(index * self.stride);
                 // A copy of a known size is a few moves, and any other one a call.

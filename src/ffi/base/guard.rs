@@ -133,8 +133,8 @@ pub fn set_last_error(sentence: &str) {
     with_thread(|thread| thread.last_error.set(sentence));
 }
 
-/// The body of a call, and later its answer. [`run_apart`] knows neither type, so that the guard is compiled once and not for
-/// every function of the C API: that halved the code of an entry.
+/// The body of a call, and later its answer. [`run_apart`] knows neither type, so that the guard is compiled once and
+/// not for every function of the C API: that halved the code of an entry.
 pub union Slot<F, R> {
     body: ManuallyDrop<F>,
     answer: ManuallyDrop<R>,
@@ -362,8 +362,8 @@ pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
 }
 
 /// Runs library code in the host's environment, because it calls too many host functions to switch for each of them.
-/// `environment` is the host's. The code must tolerate every rounding and flushing, and no traps. If it unwinds, the guard restores the host's
-/// environment as always.
+/// `environment` is the host's. The code must tolerate every rounding and flushing, and no traps. If it unwinds, the
+/// guard restores the host's environment as always.
 #[cfg(feature = "graph")]
 pub fn in_host_environment<R>(environment: Register, work: impl FnOnce() -> R) -> R {
     // The library's code has the default already.

@@ -36,9 +36,9 @@
 //! |---|---|
 //! | text, arrays and structs passed in | read during the call; what is kept is copied |
 //! | `out_` parameters | written only on success; the required size also if the buffer is too small |
-//! | buffers | the caller's. Required size first: pass NULL, then pass a buffer of that size. With a buffer, `out_size` may be NULL |
+//! | buffers | the caller's. Pass NULL for the required size, then a buffer; with one, `out_size` may be NULL |
 //! | views that are given out | the function says how long they are valid |
-//! | `user_data` with a `release` | the library owns it after success and calls `release(user_data)` once; after failure the caller owns it |
+//! | `user_data` with a `release` | the library's after success: it calls `release(user_data)` once; else the caller's |
 //! | `user_data` without one | the caller's |
 //!
 //! Structs. The first field, `struct_size`, is sizeof the struct; it tells the library which header the caller was
@@ -50,9 +50,9 @@
 //!
 //! A struct of an older header is accepted; the fields that it lacks have their defaults. A struct_size below the
 //! struct's first released size gives HOB_RESULT_INVALID_ARGUMENT. A struct of a newer header is accepted if the fields
-//! that this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. A `reserved` field that is not
-//! 0 gives the same. In answers the library sets
-//! those fields to 0. Pass sizeof the element as a stride; a stride of 0 means the element's size in its first release.
+//! that this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. A `reserved` field that is
+//! not 0 gives the same. In answers the library sets those fields to 0. Pass sizeof the element as a stride; a stride
+//! of 0 means the element's size in its first release.
 //!
 //! Callbacks. They use the C calling convention (cdecl). They run on the thread that made the call, unless their
 //! documentation says otherwise, and in its floating-point environment. They must return on that thread. No exception,

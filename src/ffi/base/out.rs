@@ -213,8 +213,8 @@ impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
     }
 }
 
-/// Writes the part of an element that an older header knows. Apart, because the compiler would join it with the copy of a
-/// whole one, and a copy of any size is a call.
+/// Writes the part of an element that an older header knows. Apart, because the compiler would join it with the copy of
+/// a whole one, and a copy of any size is a call.
 ///
 /// # Safety
 /// `T` has `size` bytes or more, and `to` room for them.

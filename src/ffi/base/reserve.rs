@@ -1,9 +1,9 @@
 //! Memory for a panic when there is no other. It makes `HOB_RESULT_PANIC` possible where an allocation has just failed.
 //!
 //! A panic takes three allocations: the text of its message, its payload, and the object that unwinds the stack. The
-//! standard library aborts the process if one of them fails. C++ runtimes keep such a reserve for exceptions, too. It has
-//! [`BLOCKS`] blocks of a fixed size, so it lasts for ten panics at the same time. A message of more than [`BLOCK`] bytes
-//! still needs memory of its own.
+//! standard library aborts the process if one of them fails. C++ runtimes keep such a reserve for exceptions, too. It
+//! has [`BLOCKS`] blocks of a fixed size, so it lasts for ten panics at the same time. A message of more than [`BLOCK`]
+//! bytes still needs memory of its own.
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;

@@ -66,8 +66,8 @@ pub struct hob_executor_desc {
     /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket for `finish`. Return NULL if `run`
     /// was called inside this call or never will be: no `finish` follows.
     ///
-    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY_MASK` is the hob_priority. Runs on the
-    /// thread that called the library. Set both `enqueue` and `finish`, or neither.
+    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY_MASK` is the hob_priority. Runs on
+    /// the thread that called the library. Set both `enqueue` and `finish`, or neither.
     pub enqueue: Option<
         extern "C" fn(
             user_data: *mut c_void,

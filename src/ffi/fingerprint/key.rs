@@ -139,8 +139,8 @@ pub struct hob_program_key_desc {
 
 /// Computes a shader key: that of a stage and its source.
 /// hob_program_manager names its shaders so, so hob_program_cache_get_shader_status can tell about them. `stage` is a
-/// hob_shader_stage or a number of the host. `source` may be NULL if `size` is 0. HOB_RESULT_INVALID_ARGUMENT: the stage
-/// is unknown. Threads: any.
+/// hob_shader_stage or a number of the host. `source` may be NULL if `size` is 0. HOB_RESULT_INVALID_ARGUMENT: the
+/// stage is unknown. Threads: any.
 #[entry(any)]
 pub extern "C" fn hob_fingerprint_hash_shader(
     stage: u32,

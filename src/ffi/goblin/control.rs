@@ -86,8 +86,8 @@ pub extern "C" fn hob_goblin_set_switch_scale(goblin: *mut hob_goblin, scale: f6
 }
 
 /// Multiplies the switch_burden and the patience of one setting, in addition to hob_goblin_set_switch_scale.
-/// 0 to 1e9; initially 1. Below 1 for a setting whose changes are hard to notice, such as a shadow distance. A change of
-/// it then counts as that share of a change in hob_goblin_desc.changes_per_second. Threads: exclusive.
+/// 0 to 1e9; initially 1. Below 1 for a setting whose changes are hard to notice, such as a shadow distance. A change
+/// of it then counts as that share of a change in hob_goblin_desc.changes_per_second. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_setting_switch_scale(
     goblin: *mut hob_goblin,
@@ -108,12 +108,13 @@ pub extern "C" fn hob_goblin_open_trial_window(goblin: *mut hob_goblin, decision
 
 /// Reports the thermal headroom of the device behind a lane, about once a second.
 /// 0 is cool, and 1 is the heat at which the device throttles: at most 100. NaN is refused. Android's
-/// `getThermalHeadroom(10)` and Unreal's `GetThermalStress` have this scale. To keep more distance, report a greater number.
+/// `getThermalHeadroom(10)` and Unreal's `GetThermalStress` have this scale. To keep more distance, report a greater
+/// number.
 ///
-/// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The share
-/// changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report restores
-/// the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device throttles.
-/// Threads: exclusive.
+/// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The
+/// share changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report
+/// restores the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device
+/// throttles. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_thermal_headroom(
     goblin: *mut hob_goblin,

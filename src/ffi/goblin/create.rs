@@ -54,8 +54,8 @@ pub struct hob_goblin_desc {
     /// The limits, by hob_lane. Default: none.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in frames
-    /// with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.
+    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
+    /// frames with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
     /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
@@ -77,9 +77,9 @@ pub struct hob_goblin_desc {
     pub tuning: *const hob_goblin_tuning,
     /// Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.
     ///
-    /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings do
-    /// not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes. It is
-    /// made at once, and delays later voluntary changes by 1 / `changes_per_second` seconds.
+    /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
+    /// do not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes.
+    /// It is made at once, and delays later voluntary changes by 1 / `changes_per_second` seconds.
     ///
     /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
     /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60

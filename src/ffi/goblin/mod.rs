@@ -11,7 +11,8 @@
 //!
 //! const double values[] = {0, 4, 6, 7};                   /* off, low, medium, high */
 //! hob_setting_id shadows = {0, 0};
-//! if (hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows) != HOB_RESULT_OK) fail(hob_last_error());
+//! if (hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows) != HOB_RESULT_OK)
+//!     fail(hob_last_error());
 //!
 //! struct { uint64_t decision_id; gpu_timer timer; } frames[4];         /* in flight on the GPU */
 //! for (unsigned n = 0;; ++n) {

@@ -202,8 +202,8 @@ pub struct hob_reason {
     /// HOB_WHY_STRATEGY: the slack before the change.
     pub headroom: f64,
     /// With HOB_WHY_HELD: the value that a better choice would gain in each frame, and that waiting loses. With
-    /// HOB_WHY_RAISED, HOB_WHY_LOWERED and HOB_WHY_STRATEGY: the total value that the change gained, negative if it lost
-    /// some. Otherwise 0.
+    /// HOB_WHY_RAISED, HOB_WHY_LOWERED and HOB_WHY_STRATEGY: the total value that the change gained, negative if it
+    /// lost some. Otherwise 0.
     pub gain: f64,
     /// The lane of `headroom`: the one with an excess, otherwise that on which the choice or its change costs most.
     pub lane: hob_lane,

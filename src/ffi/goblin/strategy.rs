@@ -87,8 +87,8 @@ pub extern "C" fn hob_goblin_set_strategy_work(
 
 /// Multiplies one option's work under a strategy other than 0 by `factor`, 1e-9 to 1e9.
 /// It is for options whose costs differ by other factors, such as a simulation with twice the steps in its highest
-/// option only. The factor of hob_goblin_set_strategy_work also applies. It is dropped when the setting gets a different
-/// number of options. Threads: exclusive.
+/// option only. The factor of hob_goblin_set_strategy_work also applies. It is dropped when the setting gets a
+/// different number of options. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_set_strategy_option_work(
     goblin: *mut hob_goblin,

@@ -13,9 +13,9 @@ use crate::goblin::{Config, Exploration};
 #[open_enum]
 #[repr(C)]
 pub enum hob_exploration {
-    /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are late.
-    /// After the learning phase, other settings make room for a little-known option that does not fit otherwise. They do so
-    /// for a second, and at most once in 320 s.
+    /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
+    /// late. After the learning phase, other settings make room for a little-known option that does not fit otherwise.
+    /// They do so for a second, and at most once in 320 s.
     Bounded = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -61,9 +61,9 @@ pub struct hob_goblin_tuning {
     pub switch_limit: f64,
     /// Decisions for which a setting keeps a choice that still fits. Default 0.
     pub dwell: u32,
-    /// Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above that
-    /// of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If node_limit ends the
-    /// search first, the distance can be greater; hob_decision.gap bounds it.
+    /// Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above
+    /// that of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If
+    /// node_limit ends the search first, the distance can be greater; hob_decision.gap bounds it.
     #[default(1000)]
     pub precision: u32,
     /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision

@@ -27,15 +27,15 @@ pub struct hob_graph_finding {
 }
 
 /// Starts or stops the audit: a share of extra runs that finds wrong classes.
-/// Nodes are run again with the inputs that they had some frames before. `share` is the extra runs per run, for instance
-/// 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count, and no limit of an
-/// evaluation includes them.
+/// Nodes are run again with the inputs that they had some frames before. `share` is the extra runs per run, for
+/// instance 0.02; 0 stops the audit. A start forgets earlier findings. Extra runs change no value and no count, and no
+/// limit of an evaluation includes them.
 ///
 ///     hob_graph_set_audit(graph, 0.02); /* in a debug build */
 ///
 /// Where all nodes run in each frame, 0.02 examines each node once in 150 frames, up to 3,800 nodes; larger graphs take
-/// longer. Not examined are outputs with HOB_CUTOFF_NEVER, and nodes that read or write owned handles or have more than 32
-/// inputs or outputs. A node with a value that may be a pointer is run again only while its inputs have not changed.
+/// longer. Not examined are outputs with HOB_CUTOFF_NEVER, and nodes that read or write owned handles or have more than
+/// 32 inputs or outputs. A node with a value that may be a pointer is run again only while its inputs have not changed.
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: `share` is not 0 to 1. Threads: exclusive.
 #[entry(exclusive, experimental)]

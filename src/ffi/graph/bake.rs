@@ -15,20 +15,20 @@ use crate::graph::sorted_by_origin;
 /// Nodes whose inputs cannot change any more are removed; their values are stored where they were read. Nodes that no
 /// sink depends on are removed; the source of a feedback link to such a node becomes a sink. The others are copied.
 ///
-/// Both graphs use the same `user_data`, perhaps at the same time, and `release` is called for the last copy. On success
-/// `*out_graph` is the caller's to destroy.
+/// Both graphs use the same `user_data`, perhaps at the same time, and `release` is called for the last copy. On
+/// success `*out_graph` is the caller's to destroy.
 ///
 ///     hob_graph *baked = NULL;
 ///     if (hob_graph_bake(graph, NULL, 0, 0, &baked) != HOB_RESULT_OK) fail(hob_last_error());
 ///     hob_graph_get_copy(baked, sink, &sink_in_baked);
 ///
 /// Sinks are kept, and nodes of HOB_NODE_CLASS_VOLATILE and HOB_NODE_CLASS_EFFECT, nodes that failed or have never run,
-/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, with all that
-/// they depend on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id). Feedback
-/// links go on with their values; the last good value of an owned output is not copied.
+/// nodes that own a handle or pass one on, and sources of feedback links. `keep` are further nodes to keep, with all
+/// that they depend on, such as nodes that the host will read or make a sink. `keep_stride` is sizeof(hob_node_id).
+/// Feedback links go on with their values; the last good value of an owned output is not copied.
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after it.
-/// HOB_RESULT_NOT_FOUND: a node of `keep` does not exist. Threads: shared.
+/// HOB_RESULT_INVALID_ARGUMENT: the last evaluation was not complete, or the graph was edited, set or invalidated after
+/// it. HOB_RESULT_NOT_FOUND: a node of `keep` does not exist. Threads: shared.
 #[entry(shared, experimental)]
 #[must_use]
 pub extern "C" fn hob_graph_bake(

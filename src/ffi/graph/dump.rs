@@ -50,9 +50,10 @@ pub extern "C" fn hob_graph_save_dot(
 }
 
 /// Makes a graph of the JSON of hob_graph_save_json.
-/// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc` has
-/// its class, names, flags and pins; set `evaluate`, and the other callbacks and `user_data` if it needs them. Other
-/// changes of `desc` are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is unknown.
+/// `resolve` is called for each node but those of HOB_NODE_CLASS_INPUT. `id` is the index1 that the node had. `desc`
+/// has its class, names, flags and pins; set `evaluate`, and the other callbacks and `user_data` if it needs them.
+/// Other changes of `desc` are ignored. Refuse numbers of pins that the type cannot have. Return 1, or 0 if the type is
+/// unknown.
 ///
 /// On success `*out_graph` is the caller's to destroy, and hob_graph_get_copy gets the nodes by their old ids.
 ///
@@ -62,11 +63,10 @@ pub extern "C" fn hob_graph_save_dot(
 ///        } */
 ///     if (hob_graph_load(text, size, resolve, types, &graph) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// Values in a text from elsewhere may be anything: do not use them as pointers. If loading fails after `resolve` returned
-/// 1, `user_data` is released. HOB_RESULT_NOT_FOUND: `resolve` returned 0. HOB_RESULT_INVALID_ARGUMENT: it left out a
-/// callback. HOB_RESULT_MALFORMED: the text is no such JSON, or has a node or a link that the graph refuses;
-/// hob_last_error names the line.
-/// Threads: any. Callbacks: `resolve`, and `release` after a failure, inside this call.
+/// Values in a text from elsewhere may be anything: do not use them as pointers. If loading fails after `resolve`
+/// returned 1, `user_data` is released. HOB_RESULT_NOT_FOUND: `resolve` returned 0. HOB_RESULT_INVALID_ARGUMENT: it
+/// left out a callback. HOB_RESULT_MALFORMED: the text is no such JSON, or has a node or a link that the graph refuses;
+/// hob_last_error names the line. Threads: any. Callbacks: `resolve`, and `release` after a failure, inside this call.
 #[entry(any, experimental)]
 #[must_use]
 pub extern "C" fn hob_graph_load(

@@ -83,9 +83,9 @@ pub struct hob_evaluation_summary {
 /// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. HOB_RESULT_NOT_FOUND: `desc->only` does not exist.
 /// Does not allocate, apart from the first frames after an edit and after a change of the executor.
 ///
-/// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of the
-/// executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel return
-/// HOB_RESULT_BUSY.
+/// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of
+/// the executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel
+/// return HOB_RESULT_BUSY.
 #[entry(exclusive, hot, nullable(executor, desc, out_summary), experimental)]
 pub extern "C" fn hob_graph_evaluate(
     graph: *mut hob_graph,

@@ -18,14 +18,13 @@ use crate::ffi::base::result::hob_result;
 ///     call->outputs[0].pointer = make_image(&size);
 ///     call->held_bytes = size;
 ///
-/// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their values.
-/// Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another node passes
-/// on unchanged. Runs before the first call do not count.
+/// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their
+/// values. Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another
+/// node passes on unchanged. Runs before the first call do not count.
 ///
 /// After a release, an output counts as changed in the next run after a change of an input, except with
-/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good value.
-/// hob_graph_get_statistics has the counts.
-/// Threads: exclusive.
+/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good
+/// value. hob_graph_get_statistics has the counts. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_graph_set_memory_limit(graph: *mut hob_graph, bytes: u64) -> hob_result {
     graph.with(|cell| cell.graph.set_memory_limit(bytes))

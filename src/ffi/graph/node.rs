@@ -128,8 +128,8 @@ pub struct hob_node_call {
     pub message: *mut c_char,
     /// For hob_graph_set_memory_limit: write the bytes that the owned outputs hold here. At first 0.
     pub held_bytes: u64,
-    /// With `held_bytes`: the time of another run in nanoseconds, for instance on a GPU. At first 0: the duration of this
-    /// call.
+    /// With `held_bytes`: the time of another run in nanoseconds, for instance on a GPU. At first 0: the duration of
+    /// this call.
     pub cost_ns: f64,
 }
 

@@ -173,13 +173,13 @@ pub struct hob_knapsack_solve_desc {
     pub capacity: f64,
     /// Number of deviations that count as burden: 0 to 1e100. 0 is a value, and the default: only means count.
     pub sigmas: f64,
-    /// Gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative. 0 is a value, and the
-    /// default: the search stops only at the optimum, or at node_limit.
+    /// Gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative. 0 is a value, and
+    /// the default: the search stops only at the optimum, or at node_limit.
     ///
     /// The gap is a share of the optimum's value above the value of the lightest choices. These are each setting's
-    /// option of least mean. So a constant added to all values of a setting changes neither choices nor proof.
-    /// With several resources, the least valuable options take the place of the lightest. Options with a better one that
-    /// is no heavier in any resource don't count.
+    /// option of least mean. So a constant added to all values of a setting changes neither choices nor proof. With
+    /// several resources, the least valuable options take the place of the lightest. Options with a better one that is
+    /// no heavier in any resource don't count.
     pub accepted_gap: f64,
     /// Limit of the search work, in nodes. Default: 4,000,000, which takes about half a second. A few thousand suit a
     /// frame.

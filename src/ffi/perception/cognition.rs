@@ -49,11 +49,12 @@ pub const HOB_COGNITION_INVARIANT: u32 = 2;
 /// hob_cognition_desc.flags: it makes an image.
 pub const HOB_COGNITION_IMAGE: u32 = 4;
 /// hob_cognition_desc.flags: each pixel of its image depends only on the pixels of the inputs at the same place.
-/// "The same place" is a square of `scale` times `scale` pixels, and `support` pixels around it. Then later steps run only
-/// if pixels changed on which their own region depends. Such a cognition has no value: it is not passed on.
+/// "The same place" is a square of `scale` times `scale` pixels, and `support` pixels around it. Then later steps run
+/// only if pixels changed on which their own region depends. Such a cognition has no value: it is not passed on.
 pub const HOB_COGNITION_LOCAL: u32 = 8;
 /// hob_cognition_desc.flags: the value is a handle of the host that the perception owns.
-/// It is passed to `release_value` when no kept frame has it any more. It is not all zero, and each run makes another one.
+/// It is passed to `release_value` when no kept frame has it any more. It is not all zero, and each run makes another
+/// one.
 pub const HOB_COGNITION_OWNED: u32 = 16;
 
 /// The region of an input that a running cognition reads.
@@ -109,7 +110,8 @@ pub struct hob_cognition_call {
     pub parameters_size: usize,
     /// The number of the frame, from 1 on. It may be a past one.
     pub frame: u64,
-    /// An executor for loops inside the cognition: that of hob_perception_begin_frame. NULL: other cognitions use it now.
+    /// An executor for loops inside the cognition: that of hob_perception_begin_frame. NULL: other cognitions use it
+    /// now.
     pub executor: *const hob_executor,
     /// The image to write, for HOB_COGNITION_IMAGE. Its bytes are not those of the last run. Otherwise NULL.
     pub image: *mut c_void,
@@ -134,7 +136,7 @@ pub struct hob_cognition_call {
 }
 
 /// Parameters of a cognition.
-#[versioned(size = 88, last = reserved)]
+#[versioned(size = 88, last = cost_ns)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_cognition_desc {
@@ -145,8 +147,8 @@ pub struct hob_cognition_desc {
     /// A name for messages. Default empty.
     pub name: hob_str,
     /// Computes value and image. Must be set. HOB_RESULT_OK: they are written. Another result: it failed.
-    /// Runs inside hob_perception_begin_frame and the queries: on their thread, and on threads of the executor. It may run
-    /// on several threads at once, for different steps. It must not call its own perception.
+    /// Runs inside hob_perception_begin_frame and the queries: on their thread, and on threads of the executor. It may
+    /// run on several threads at once, for different steps. It must not call its own perception.
     pub perceive: Option<extern "C" fn(user_data: *mut c_void, call: *mut hob_cognition_call) -> hob_result>,
     /// Passed to the callbacks.
     pub user_data: *mut c_void,
@@ -163,13 +165,15 @@ pub struct hob_cognition_desc {
     pub scale: u32,
     /// For HOB_COGNITION_IMAGE: its format. Default 0: that of the first input with an image.
     pub image_format: hob_pixel_format,
-    /// For HOB_COGNITION_IMAGE: its columns. Default 0: those of the region, divided by `scale` and rounded down. Must be 0
-    /// with HOB_COGNITION_LOCAL.
+    /// For HOB_COGNITION_IMAGE: its columns. Default 0: those of the region, divided by `scale` and rounded down. Must
+    /// be 0 with HOB_COGNITION_LOCAL.
     pub image_width: u32,
     /// For HOB_COGNITION_IMAGE: its rows. Default 0: as `image_width`.
     pub image_height: u32,
-    /// Must be 0.
-    pub reserved: u32,
+    /// Expected duration of a run in nanoseconds, until one was measured. Default 0: not known.
+    /// Prefetch then splits the steps over threads as well in the first frames as later. A past run of the host has it
+    /// in hob_perception_pipeline_statistics.mean_ns.
+    pub cost_ns: u32,
 }
 
 const KNOWN: u32 =
@@ -216,6 +220,7 @@ impl hob_cognition_desc {
             scale: if has(HOB_COGNITION_LOCAL) { self.scale.max(1) } else { 1 },
             picture: makes_image.then_some(Picture { format, size }),
             is_owned: has(HOB_COGNITION_OWNED),
+            cost_ns: self.cost_ns,
         })
     }
 }

@@ -2,13 +2,14 @@
 
 use hobgoblin_macros::{entry, opaque, open_enum, versioned};
 
+use super::borrowed::BorrowedFrames;
 use super::host_cognition::{Calls, HostCognition};
 use crate::balance::Policy;
-use crate::base::{Result, Shared};
+use crate::base::{Result, Shared, try_box};
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
-use crate::perception::frames::{self, Keep, Move, Order};
+use crate::perception::frames::{self, Move, Order};
 use crate::perception::image::Rect;
 use crate::perception::{Choice, Options, Perception};
 
@@ -63,22 +64,23 @@ pub enum hob_compare_order {
 }
 
 /// Parameters of a perception.
-#[versioned(size = 48, last = reserved)]
+#[versioned(size = 48, last = borrows_frames)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_perception_desc {
     /// sizeof(hob_perception_desc).
     pub struct_size: u32,
-    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it. 0: the default, 2.
+    /// Past frames whose pixels are kept, at most 63. Queries that ask for more frames raise it, unless
+    /// `borrows_frames` is set. 0: the default, 2.
     #[default(2)]
     pub history: u32,
     /// Limit of the bytes of kept frames. Default 0: no limit.
     pub memory_limit: u64,
-    /// Whether results are taken over from the last frame where nothing changed. Default HOB_PERCEPTION_CHOICE_MEASURED:
-    /// by the measured time of whole frames, queries included.
+    /// Whether results are taken over from the last frame where nothing changed. Default
+    /// HOB_PERCEPTION_CHOICE_MEASURED: by the measured time of whole frames, queries included.
     pub graft: hob_perception_choice,
-    /// Whether pipelines are computed when a frame begins. Default HOB_PERCEPTION_CHOICE_MEASURED: those that were asked
-    /// for in most of the last frames. For HOB_PERCEPTION_CHOICE_ALWAYS, all but those with HOB_PREFETCH_NEVER.
+    /// Whether pipelines are computed when a frame begins. Default HOB_PERCEPTION_CHOICE_MEASURED: those that were
+    /// asked for in most of the last frames. For HOB_PERCEPTION_CHOICE_ALWAYS, all but those with HOB_PREFETCH_NEVER.
     pub prefetch: hob_perception_choice,
     /// The order of compares. Default HOB_COMPARE_ORDER_MEASURED.
     pub compare_order: hob_compare_order,
@@ -93,8 +95,11 @@ pub struct hob_perception_desc {
     pub audit_share: f64,
     /// 1: the seed's table chooses whether results are taken over. 0: accounts do; see balance.h. Default 0.
     pub uses_table: u32,
-    /// Must be 0.
-    pub reserved: u32,
+    /// 1: frames are borrowed, not copied (zero-copy). In each call, the pixels of the last `history` + 1 frames of the
+    /// same size and format, the new one included, must be readable and unchanged. Rotate `history` + 1 buffers, or one
+    /// more if the next frame is written while queries run. Default 0: frames are copied, and their memory may be
+    /// reused after hob_perception_begin_frame. docs/perception.md has an example.
+    pub borrows_frames: u32,
 }
 
 impl hob_perception_choice {
@@ -121,7 +126,7 @@ impl hob_perception_desc {
             limit => usize::try_from(limit).unwrap_or(usize::MAX),
         };
         Ok(Options {
-            frames: frames::Options { keep: Keep::Copy, history: self.history as usize, memory_limit, order },
+            frames: frames::Options { history: self.history as usize, memory_limit, order },
             graft: self.graft.choice("hob_perception_desc.graft")?,
             policy: if self.uses_table == 0 { Policy::Accounts } else { Policy::Table },
             prefetch: self.prefetch.choice("hob_perception_desc.prefetch")?,
@@ -144,13 +149,15 @@ pub extern "C" fn hob_perception_create(
     desc: *const hob_perception_desc,
     out_perception: *mut *mut hob_perception,
 ) -> hob_result {
-    let options = desc.unwrap_or_else(hob_perception_desc::defaults).options()?;
-    let cell = PerceptionCell {
-        perception: Perception::new(options)?,
-        calls: Shared::try_new(Calls::default())?,
-        dirty: Vec::new(),
-        moves: Vec::new(),
-    };
+    let desc = desc.unwrap_or_else(hob_perception_desc::defaults);
+    let mut perception = Perception::new(desc.options()?)?;
+    if desc.borrows_frames != 0 {
+        // SAFETY: the header's contract for the field.
+        let frames = unsafe { BorrowedFrames::new(desc.history as usize) }?;
+        perception.borrow_frames(try_box(frames)?);
+    }
+    let cell =
+        PerceptionCell { perception, calls: Shared::try_new(Calls::default())?, dirty: Vec::new(), moves: Vec::new() };
     out_perception.write(handle::create::<hob_perception>(cell)?);
     Ok(())
 }

@@ -35,8 +35,9 @@ pub enum hob_frame_trust {
     /// No: the pixels outside of the rectangles are compared. No hint can make a result wrong.
     Compare = 0,
     /// Yes: the pixels outside of the rectangles count as unchanged. A part of them, another part in each frame, is
-    /// compared: pixels that stay different without a hint are found within 32 frames, if results are taken over. After the first one everything is compared, and
-    /// hob_perception_statistics.is_distrusted is 1.
+    /// compared: pixels that stay different without a hint are found within 32 frames, if results are taken over. After
+    /// the first one everything is compared, and hob_perception_statistics.is_distrusted is 1. An error with
+    /// hob_perception_desc.borrows_frames: there is no copy to compare with later.
     Audit = 1,
 }
 
@@ -49,7 +50,7 @@ pub struct hob_frame {
     pub struct_size: u32,
     /// Default HOB_PIXEL_FORMAT_BGRX8.
     pub format: hob_pixel_format,
-    /// The first pixel. The pixels are read only during the call.
+    /// The first pixel. The pixels are read only during the call, unless hob_perception_desc.borrows_frames is set.
     pub pixels: *const c_void,
     /// Number of columns: 1 to 32768.
     pub width: u32,
@@ -80,20 +81,20 @@ pub struct hob_frame {
 const MOST_HINTS: u32 = 1 << 16;
 
 /// Begins a frame: compares its pixels with the last frame's, and computes pipelines in advance; see hob_prefetch.
-/// `executor` may be NULL: only this thread computes. Cognitions of later queries get the executor too: it must stay valid
-/// until the next frame. Another size or
-/// format than before begins anew: nothing is known of past frames.
+/// `executor` may be NULL: only this thread computes. Cognitions of later queries get the executor too: it must stay
+/// valid until the next frame. Another size or format than before begins anew: nothing is known of past frames.
 ///
 ///     hob_frame frame = HOB_FRAME_INIT;
 ///     frame.pixels = pixels, frame.width = 1920, frame.height = 1080;
 ///     if (hob_perception_begin_frame(eye, &frame, NULL) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// HOB_RESULT_OK also if cognitions fail: only the pipelines that need them are affected. HOB_RESULT_LIMIT_EXCEEDED: the
-/// kept frames take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first frames after a
-/// new pipeline, size or executor.
+/// HOB_RESULT_OK also if cognitions fail: only the pipelines that need them are affected. HOB_RESULT_LIMIT_EXCEEDED:
+/// the kept frames take more than hob_perception_desc.memory_limit. With
+/// hob_perception_desc.borrows_frames, HOB_RESULT_INVALID_ARGUMENT also if `pixels` are those of a frame that must stay
+/// unchanged. Does not allocate, apart from the first frames after a new pipeline, size or executor.
 ///
-/// Threads: exclusive. Callbacks: those of the cognitions, in this thread's floating-point environment, `perceive` also on
-/// threads of the executor. Inside them all calls on this perception return HOB_RESULT_BUSY, const ones too.
+/// Threads: exclusive. Callbacks: those of the cognitions, in this thread's floating-point environment, `perceive` also
+/// on threads of the executor. Inside them all calls on this perception return HOB_RESULT_BUSY, const ones too.
 #[entry(exclusive, nullable(executor), experimental)]
 pub extern "C" fn hob_perception_begin_frame(
     perception: *mut hob_perception,

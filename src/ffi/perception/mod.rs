@@ -43,6 +43,7 @@
 
 mod image;
 mod create;
+mod borrowed;
 mod cognition;
 mod operator;
 mod pipeline;

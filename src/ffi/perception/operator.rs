@@ -16,8 +16,8 @@ use crate::perception::{Action, Traits};
 // == Experimental: Built-in cognitions ==
 
 /// A built-in cognition.
-/// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of its
-/// region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
+/// Padding and alpha are ignored. Only HOB_OPERATOR_CROP keeps them; in other images they are 255. Beyond the edges of
+/// its region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
 /// otherwise. Means in images are rounded to whole levels, halves up.
 ///
 /// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
@@ -49,15 +49,15 @@ pub enum hob_operator {
     Mean = 9,
     /// `number` of its value is the number of pixels whose `channel` is not 0.
     CountNonZero = 10,
-    /// Finds `image`. `words[0]` of its value has the place of its upper left pixel: x in the low half, y in the high one.
-    /// They count from the upper left pixel of the region, not of the frame. `words[1]` has the sum of squared
-    /// differences. Both all ones: not found. Of equal matches the first one in reading order is found. In a region that
-    /// is smaller than `image` it fails.
+    /// Finds `image`. `words[0]` of its value has the place of its upper left pixel: x in the low half, y in the high
+    /// one. They count from the upper left pixel of the region, not of the frame. `words[1]` has the sum of squared
+    /// differences. Both all ones: not found. Of equal matches the first one in reading order is found. In a region
+    /// that is smaller than `image` it fails.
     Template = 11,
-    /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number; -1:
-    /// nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the mean
-    /// difference of the worst digit, or with `correlation` 1000 times what the worst one lacks to 1. It does not count
-    /// when values are compared.
+    /// Reads a number by comparing `glyphs`, whose top row is that of the region. `integer` of its value is the number;
+    /// -1: nothing was read. `words[1]` has the number of digits in its low half. In its high half is 256 times the
+    /// mean difference of the worst digit, or with `correlation` 1000 times what the worst one lacks to 1. It does not
+    /// count when values are compared.
     Glyphs = 12,
 }
 
@@ -137,9 +137,9 @@ pub struct hob_operator_desc {
     pub glyph_stride: usize,
     /// Number of glyphs.
     pub glyph_count: u32,
-    /// For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0: it
-    /// must be exact. For lossy video: 20 to 35; at a higher one, digits may be read that are not there. Ignored with
-    /// `correlation`.
+    /// For HOB_OPERATOR_GLYPHS: the greatest mean difference of a channel at which a glyph fits, 0 to 255. Default 0:
+    /// it must be exact. For lossy video: 20 to 35; at a higher one, digits may be read that are not there. Ignored
+    /// with `correlation`.
     pub tolerance: u32,
     /// For HOB_OPERATOR_GLYPHS: columns between two digits. Default 0.
     pub spacing: u32,

@@ -58,8 +58,8 @@ pub enum hob_prefetch {
 pub struct hob_perception_step {
     /// The cognition.
     pub cognition: hob_cognition_id,
-    /// The region that it reads, in the image of each input. All zero: the whole images. With HOB_PIXEL_FORMAT_NV12, `x` and `y`
-    /// are even.
+    /// The region that it reads, in the image of each input. All zero: the whole images. With HOB_PIXEL_FORMAT_NV12,
+    /// `x` and `y` are even.
     pub region: hob_rect,
     /// Bytes for hob_cognition_call.parameters; copied. May be NULL if `parameters_size` is 0.
     pub parameters: *const c_void,
@@ -108,8 +108,8 @@ impl hob_prefetch {
 }
 
 /// Adds a pipeline.
-/// It can be asked for from the next frame on; until then queries give HOB_RESULT_NO_CONSENSUS. Equal steps at the beginning of pipelines are computed once. On success
-/// `*out_pipeline` is its id.
+/// It can be asked for from the next frame on; until then queries give HOB_RESULT_NO_CONSENSUS. Equal steps at the
+/// beginning of pipelines are computed once. On success `*out_pipeline` is its id.
 ///
 ///     hob_perception_step steps[2] = {0};
 ///     steps[0].cognition = threshold;

@@ -18,17 +18,17 @@ use crate::perception::Answer;
 // == Experimental: Queries ==
 
 /// Gets the value of a pipeline for the present frame, if the last frames agree on it.
-/// `frames` is the number of frames that must agree, this one included, up to 64: 0 and 1 ask for no agreement. More than
-/// hob_perception_desc.history + 1 makes the perception keep more frames, from the next one on. Computes what is missing,
-/// also for past frames.
+/// `frames` is the number of frames that must agree, this one included, up to 64: 0 and 1 ask for no agreement. More
+/// than hob_perception_desc.history + 1 makes the perception keep more frames, from the next one on. Computes what is
+/// missing, also for past frames.
 ///
 ///     hob_value health_value;
 ///     if (hob_perception_query(eye, health, 3, &health_value) == HOB_RESULT_OK) react(health_value.number);
 ///
 /// HOB_RESULT_NO_CONSENSUS: they do not agree, or not enough of them are known. HOB_RESULT_COGNITION_FAILED: see
 /// hob_perception_get_failure. HOB_RESULT_NOT_FOUND: there is no such pipeline. HOB_RESULT_LIMIT_EXCEEDED: more than 64
-/// frames, or they take more than hob_perception_desc.memory_limit. Does not allocate, apart from the first computations
-/// for past frames.
+/// frames, or they take more than hob_perception_desc.memory_limit, or than the host keeps
+/// (hob_perception_desc.borrows_frames). Does not allocate, apart from the first computations for past frames.
 ///
 /// Threads: exclusive. Callbacks: as hob_perception_begin_frame.
 #[entry(exclusive, coded, quick = known(perception.perception.peek(pipeline.into(), frames), out_value), experimental)]
@@ -102,11 +102,11 @@ pub struct hob_perception_answer {
 
 /// Gets the values of several pipelines: hob_perception_query for each question, in one call.
 /// `question_stride` is sizeof(hob_perception_question), `answer_stride` sizeof(hob_perception_answer). `*out_count`
-/// receives the number of answers, which is the number of questions. `answers` NULL asks only for that. If `capacity` is
-/// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL.
+/// receives the number of answers, which is the number of questions. `answers` NULL asks only for that. If `capacity`
+/// is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL.
 ///
-/// HOB_RESULT_OK also if questions have other results: see hob_perception_answer.result. Threads: exclusive. Callbacks: as
-/// hob_perception_begin_frame.
+/// HOB_RESULT_OK also if questions have other results: see hob_perception_answer.result. Threads: exclusive. Callbacks:
+/// as hob_perception_begin_frame.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_perception_query_many(
     perception: *mut hob_perception,
@@ -183,8 +183,8 @@ fn tell_why(answer: Answer) -> hob_result {
 ///     hob_image mask = HOB_IMAGE_INIT;
 ///     if (hob_perception_get_image(eye, health_mask, &mask) == HOB_RESULT_OK) show(&mask);
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: its last step makes no image. Other results as hob_perception_query. Threads: exclusive.
-/// Callbacks: as hob_perception_begin_frame.
+/// HOB_RESULT_INVALID_ARGUMENT: its last step makes no image. Other results as hob_perception_query. Threads:
+/// exclusive. Callbacks: as hob_perception_begin_frame.
 #[entry(exclusive, coded, experimental)]
 pub extern "C" fn hob_perception_get_image(
     perception: *mut hob_perception,
@@ -220,8 +220,9 @@ pub extern "C" fn hob_perception_get_image(
 }
 
 /// Gets the reason why a pipeline failed, without a NUL.
-/// Empty if it did not fail, or if the cognition gave no reason. `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too
-/// small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND: there is no such pipeline. Threads: shared.
+/// Empty if it did not fail, or if the cognition gave no reason. `*out_size` receives the required size. `buffer` NULL
+/// asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL. HOB_RESULT_NOT_FOUND:
+/// there is no such pipeline. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_perception_get_failure(
     perception: *const hob_perception,

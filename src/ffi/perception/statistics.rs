@@ -64,7 +64,7 @@ pub struct hob_perception_statistics {
     pub changed_regions: u64,
     /// Bytes that were compared.
     pub compared_bytes: u64,
-    /// Bytes that were copied.
+    /// Bytes that were copied to keep frames. 0 with hob_perception_desc.borrows_frames.
     pub copied_bytes: u64,
     /// Times that a frame of another size or format began anew, the first frame included.
     pub restarts: u64,
@@ -177,8 +177,8 @@ pub extern "C" fn hob_perception_get_pipeline_statistics(
 }
 
 /// Saves all counts as JSON, without a NUL.
-/// An object with the fields of hob_perception_statistics, apart from `struct_size`. Its "pipeline_statistics" is an array
-/// of objects with "name", "state" and the fields of hob_perception_pipeline_statistics.
+/// An object with the fields of hob_perception_statistics, apart from `struct_size`. Its "pipeline_statistics" is an
+/// array of objects with "name", "state" and the fields of hob_perception_pipeline_statistics.
 ///
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL. Threads: shared.

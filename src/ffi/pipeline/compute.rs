@@ -76,8 +76,8 @@ pub enum hob_pipeline_shader_group_kind {
 }
 
 /// A shader group: one record of a shader table.
-/// Shaders are places in hob_pipeline_desc.shaders, from 0 on. UINT32_MAX: no shader. Fields that the kind does not name
-/// have no effect.
+/// Shaders are places in hob_pipeline_desc.shaders, from 0 on. UINT32_MAX: no shader. Fields that the kind does not
+/// name have no effect.
 #[element(size = 20, last = intersection)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -126,8 +126,8 @@ pub struct hob_pipeline_ray_tracing_state {
 }
 
 /// Encodes the state of a ray-tracing pipeline.
-/// As hob_pipeline_encode_graphics: `buffer` NULL asks only for the size. It takes 38 bytes, and up to 7 for each group.
-/// HOB_RESULT_INVALID_ARGUMENT: a group lacks its shader, or names one from 1024 on. Threads: any.
+/// As hob_pipeline_encode_graphics: `buffer` NULL asks only for the size. It takes 38 bytes, and up to 7 for each
+/// group. HOB_RESULT_INVALID_ARGUMENT: a group lacks its shader, or names one from 1024 on. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_pipeline_encode_ray_tracing(
     state: *const hob_pipeline_ray_tracing_state,
@@ -179,8 +179,8 @@ pub extern "C" fn hob_pipeline_decode_ray_tracing(
 }
 
 /// Decodes the shader groups of a ray-tracing pipeline, in their order.
-/// As hob_pipeline_decode_vertex_buffers: `groups` NULL asks only for the number. Fields that the kind does not name are
-/// UINT32_MAX. Threads: any.
+/// As hob_pipeline_decode_vertex_buffers: `groups` NULL asks only for the number. Fields that the kind does not name
+/// are UINT32_MAX. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_pipeline_decode_shader_groups(
     data: *const c_void,

@@ -20,8 +20,8 @@ use crate::pipeline::precompile::CurrentMasks;
 
 /// Opens a cache that ships with the game, and queues the pipelines that the masks select.
 /// Waits for the file. Several caches may be opened. `out_count`, which may be NULL, receives the number of pipelines.
-/// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or API,
-/// has other mask dimensions, or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
+/// Damaged pipelines are skipped; a log line counts them. HOB_RESULT_UNSUPPORTED: it is for another project, format or
+/// API, has other mask dimensions, or is another kind of file. HOB_RESULT_IO: it cannot be read. Threads: shared.
 #[entry(shared, nullable(out_count), experimental)]
 pub extern "C" fn hob_pipeline_library_open_cache(
     library: *const hob_pipeline_library,
@@ -72,8 +72,8 @@ pub extern "C" fn hob_pipeline_library_get_mode(library: *const hob_pipeline_lib
 }
 
 /// Changes the current mask and the precompile mask, and selects again which pipelines are compiled ahead.
-/// Compiles that are running go on, and pipelines that are ready stay ready. Calls hob_pipeline_library_desc.compare for
-/// each distinct mask.
+/// Compiles that are running go on, and pipelines that are ready stay ready. Calls hob_pipeline_library_desc.compare
+/// for each distinct mask.
 ///
 /// `precompile_mask`, which may be NULL for no bits, matters in HOB_PIPELINE_MODE_PRECOMPILE only: it selects the
 /// pipelines that are compiled fast. No bits select all pipelines. HOB_RESULT_INVALID_ARGUMENT: a mask has bits beyond
@@ -118,15 +118,16 @@ pub extern "C" fn hob_pipeline_library_get_remaining_of(
 }
 
 /// Compiles a pipeline again that is ready, failed or banned.
-/// A ban is lifted, and its strikes are forgotten; with HOB_PIPELINE_READ_ONLY for this run only. `out_count`, which may
-/// be NULL, receives the number of pipelines: 0 if there is no such pipeline.
+/// A ban is lifted, and its strikes are forgotten; with HOB_PIPELINE_READ_ONLY for this run only. `out_count`, which
+/// may be NULL, receives the number of pipelines: 0 if there is no such pipeline.
 ///
 /// `key` NULL: all that are ready, for instance after the device was lost. Failed and banned ones stay so. They wait as
 /// if the caches had just been opened, and their next use requests them again.
 ///
 /// A compile that is running is not affected: on a lost device, return HOB_PIPELINE_BUILT_CANCELLED from it.
 ///
-/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads: shared.
+/// HOB_RESULT_IO: the strikes of a pipeline cannot be removed from the directory. Then nothing changes. Threads:
+/// shared.
 #[entry(shared, nullable(key, out_count), experimental)]
 pub extern "C" fn hob_pipeline_library_forget(
     library: *const hob_pipeline_library,
@@ -141,14 +142,14 @@ pub extern "C" fn hob_pipeline_library_forget(
 
 /// Writes the pipelines that wait to be kept, and their uses, on this thread, and waits for the disk.
 /// HOB_RESULT_IO: they cannot be written, or the directory cannot be used at all; they still wait.
-/// HOB_RESULT_LIMIT_EXCEEDED: some pipelines of this run are not kept, because `disk_limit` or the disk is too small. Each
-/// is reported once. Threads: shared.
+/// HOB_RESULT_LIMIT_EXCEEDED: some pipelines of this run are not kept, because `disk_limit` or the disk is too small.
+/// Each is reported once. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_flush(library: *const hob_pipeline_library) -> hob_result {
     library.0.as_ref().map_or(Ok(()), |library| library.flush())
 }
 
-/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used, as a sentence without a NUL.
+/// Gets why pipelines are not kept, bans not remembered, or those of the last start not used: a text without a NUL.
 /// `*out_size` receives the required size: 0 if there is no problem. `buffer` NULL asks only for that. If `capacity` is
 /// too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 #[entry(shared, experimental)]

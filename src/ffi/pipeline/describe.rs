@@ -37,8 +37,8 @@ const _: () = assert!(hob_shader_stage::Callable.0 == LAST_STAGE && hob_shader_s
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_pipeline_shader {
-    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on. Builds check the vertex formats only of
-    /// HOB_SHADER_STAGE_VERTEX.
+    /// A hob_shader_stage, or a number of the host from HOB_SHADER_STAGE_USER on. Builds check the vertex formats only
+    /// of HOB_SHADER_STAGE_VERTEX.
     pub stage: u32,
     /// SHA-1 of its bytecode, or the first 20 bytes of another hash.
     pub hash: [u8; 20],
@@ -59,9 +59,9 @@ pub struct hob_pipeline_desc {
     pub schema: u32,
     /// Bytes of `state`, at most 1 MiB.
     pub state_size: u32,
-    /// Everything but the shaders: vertex layout, raster, blend and depth state, formats. With HOB_PIPELINE_SCHEMA_OWN the
-    /// bytes of an encode function. Otherwise any form: write the fields in a fixed order, without padding bytes. May be
-    /// NULL if `state_size` is 0.
+    /// Everything but the shaders: vertex layout, raster, blend and depth state, formats. With HOB_PIPELINE_SCHEMA_OWN
+    /// the bytes of an encode function. Otherwise any form: write the fields in a fixed order, without padding bytes.
+    /// May be NULL if `state_size` is 0.
     pub state: *const c_void,
     /// At least one shader, and at most 1024. Their order matters.
     pub shaders: *const hob_pipeline_shader,
@@ -77,8 +77,8 @@ pub struct hob_pipeline_desc {
 ///     hob_fingerprint key;
 ///     if (hob_pipeline_get_key(&pipeline, &key) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, the kind or a stage is unknown, or a shader group names a shader that
-/// is not listed. HOB_RESULT_MALFORMED: with HOB_PIPELINE_SCHEMA_OWN the state is not encoded for this kind.
+/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, the kind or a stage is unknown, or a shader group names a shader
+/// that is not listed. HOB_RESULT_MALFORMED: with HOB_PIPELINE_SCHEMA_OWN the state is not encoded for this kind.
 /// HOB_RESULT_UNSUPPORTED: it is encoded by a later version. HOB_RESULT_LIMIT_EXCEEDED: too many shaders, or a state of
 /// more than 1 MiB. Threads: any.
 #[entry(any, experimental)]

@@ -17,8 +17,8 @@ use crate::pipeline::{Dimension, MAX_DIMENSIONS, Mask, check_dimensions, with_di
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_pipeline_dimension {
-    /// Its name, such as "quality": 1 to 128 ASCII letters, digits and - _ . + without a dot first. No two of a list are
-    /// equal.
+    /// Its name, such as "quality": 1 to 128 ASCII letters, digits and - _ . + without a dot first. No two of a list
+    /// are equal.
     pub name: hob_str,
     /// Bits, 1 to 64. All fields of a list together have at most 256 bits.
     pub width: u32,
@@ -34,8 +34,9 @@ pub struct hob_pipeline_dimension {
 ///     hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, NULL, HOB_STR("quality"), 3, &mask);
 ///     hob_pipeline_set_mask_field(dimensions, sizeof *dimensions, 2, &mask, HOB_STR("level"), 17, &mask);
 ///
-/// HOB_RESULT_NOT_FOUND: no field has that name. HOB_RESULT_INVALID_ARGUMENT: the value needs more bits than the field has,
-/// `mask` has bits beyond the fields, or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or than 256 bits. Threads: any.
+/// HOB_RESULT_NOT_FOUND: no field has that name. HOB_RESULT_INVALID_ARGUMENT: the value needs more bits than the field
+/// has, `mask` has bits beyond the fields, or the list is invalid. HOB_RESULT_LIMIT_EXCEEDED: more than 64 fields, or
+/// than 256 bits. Threads: any.
 #[entry(any, nullable(mask), experimental)]
 pub extern "C" fn hob_pipeline_set_mask_field(
     dimensions: *const hob_pipeline_dimension,

@@ -103,9 +103,9 @@ pub struct hob_pipeline_graphics_state {
 }
 
 /// Encodes the state of a graphics pipeline, for hob_pipeline_desc with HOB_PIPELINE_SCHEMA_OWN.
-/// Equal states have equal bytes, in any order of vertex buffers and attributes. `*out_size` receives the required size.
-/// `buffer` NULL asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer
-/// stays unchanged. No state takes more than 4 KiB.
+/// Equal states have equal bytes, in any order of vertex buffers and attributes. `*out_size` receives the required
+/// size. `buffer` NULL asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and
+/// the buffer stays unchanged. No state takes more than 4 KiB.
 ///
 ///     char bytes[4096];
 ///     size_t size = 0;
@@ -132,11 +132,13 @@ pub extern "C" fn hob_pipeline_encode_graphics(
 }
 
 /// Decodes the state of a graphics pipeline, such as that of a hob_pipeline_job.
-/// Sets the counts of the lists, and no pointers: hob_pipeline_decode_vertex_buffers, hob_pipeline_decode_vertex_attributes
-/// and hob_pipeline_decode_color_targets read the lists. Fields without effect have their defaults.
+/// Sets the counts of the lists, and no pointers: hob_pipeline_decode_vertex_buffers,
+/// hob_pipeline_decode_vertex_attributes and hob_pipeline_decode_color_targets read the lists. Fields without effect
+/// have their defaults.
 ///
 ///     hob_pipeline_graphics_state state = HOB_PIPELINE_GRAPHICS_STATE_INIT;
-///     if (hob_pipeline_decode_graphics(job->state, job->state_size, &state) != HOB_RESULT_OK) return HOB_PIPELINE_BUILT_FAILED;
+///     hob_result result = hob_pipeline_decode_graphics(job->state, job->state_size, &state);
+///     if (result != HOB_RESULT_OK) return HOB_PIPELINE_BUILT_FAILED;
 ///
 /// HOB_RESULT_MALFORMED: the bytes are not an encoding of this library. HOB_RESULT_UNSUPPORTED: they are one of a later
 /// version. Threads: any.

@@ -8,7 +8,8 @@ use crate::pipeline::graphics::Numbered;
 // == Experimental: Graphics state of the library's own schema ==
 
 /// hob_pipeline_desc.schema: the library's own schema, for a host without a serialiser.
-/// `state` has the bytes of hob_pipeline_encode_graphics, hob_pipeline_encode_compute or hob_pipeline_encode_ray_tracing.
+/// `state` has the bytes of hob_pipeline_encode_graphics, hob_pipeline_encode_compute or
+/// hob_pipeline_encode_ray_tracing.
 pub const HOB_PIPELINE_SCHEMA_OWN: u32 = 0;
 
 /// How vertices form primitives.

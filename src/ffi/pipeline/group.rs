@@ -56,8 +56,8 @@ pub enum hob_pipeline_decision {
 }
 
 /// Adds a group: the pipelines of one object, such as those of its passes.
-/// A group has at most 4096 keys. A key that no cache has counts as missing until hob_pipeline_library_add. HOB_RESULT_LIMIT_EXCEEDED: too
-/// many keys. Threads: shared.
+/// A group has at most 4096 keys. A key that no cache has counts as missing until hob_pipeline_library_add.
+/// HOB_RESULT_LIMIT_EXCEEDED: too many keys. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_pipeline_library_add_group(
     library: *const hob_pipeline_library,
@@ -89,12 +89,12 @@ pub extern "C" fn hob_pipeline_library_remove_group(
 }
 
 /// Decides how to draw the object of a group in this frame.
-/// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten. With
-/// HOB_PIPELINE_POLICY_WAIT the call waits up to `timeout_us` microseconds for other threads that compile, but not inside
-/// a compile; otherwise it takes no lock and waits for nothing.
+/// The first call for a group that is not ready requests its missing pipelines, also again after one was forgotten.
+/// With HOB_PIPELINE_POLICY_WAIT the call waits up to `timeout_us` microseconds for other threads that compile, but not
+/// inside a compile; otherwise it takes no lock and waits for nothing.
 ///
-/// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or forgets
-/// a pipeline of it.
+/// The wait ends with HOB_PIPELINE_DECISION_SKIP, with any timeout, if the host cancels a compile of the group, or
+/// forgets a pipeline of it.
 ///
 /// A decision does not count as a use: call hob_pipeline_library_use for each pipeline that is drawn with.
 ///

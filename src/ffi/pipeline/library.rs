@@ -224,7 +224,8 @@ pub struct hob_pipeline_library_desc {
 ///
 /// A directory that cannot be read or written is no failure: hob_pipeline_library_get_problem says why. A recording
 /// that cannot be created is HOB_RESULT_IO. HOB_RESULT_INVALID_ARGUMENT: `compile` is NULL, a name or number is
-/// invalid, or a mask has bits beyond the dimensions. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are too many dimensions. Threads: any.
+/// invalid, or a mask has bits beyond the dimensions. HOB_RESULT_LIMIT_EXCEEDED: the version is too long, or there are
+/// too many dimensions. Threads: any.
 #[entry(any, experimental)]
 #[must_use]
 pub extern "C" fn hob_pipeline_library_create(

@@ -34,7 +34,8 @@
 //! - Pipeline: a compiled pipeline of a graphics API. The library knows its description, and never the object.
 //! - Key: the fingerprint of a description.
 //! - User's cache: pipelines that were built in earlier runs on this machine.
-//! - Selected: a usage mask of the pipeline has all bits of the current mask. Only selected pipelines are compiled ahead.
+//! - Selected: a usage mask of the pipeline has all bits of the current mask. Only selected pipelines are compiled
+//!   ahead.
 //! - Ready group: the pipelines of one object, which is drawn with all of them or not at all.
 //!
 //! Functions with a const library may run on several threads at once, also inside callbacks.

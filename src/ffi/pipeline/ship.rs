@@ -40,8 +40,9 @@ pub struct hob_pipeline_expand_desc {
     /// Number of recordings.
     pub recording_count: usize,
     /// Paths of the key maps of that build: `*.hobkeys`, or CSV if the name ends in `.csv`.
-    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, the number of a hob_shader_stage
-    /// or of the host or nothing, and at most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be the first one: it is skipped.
+    /// A CSV file is UTF-8. Each line is `hash,stage,"key"`: 40 hexadecimal digits, the number of a hob_shader_stage or
+    /// of the host or nothing, and at most 4096 bytes. A quote in the key is doubled. The line `hash,stage,key` may be
+    /// the first one: it is skipped.
     pub keys: *const hob_str,
     /// Bytes from one path to the next: sizeof(hob_str). Default 0: its first released size.
     pub key_stride: usize,
@@ -73,17 +74,17 @@ pub struct hob_pipeline_expand_report {
     pub unresolved: u64,
     /// Damaged records. They are skipped.
     pub damaged: u64,
-    /// Recordings that end within a record, as a copy that was cut does. A killed run usually ends with a whole record: it
-    /// does not count, although its last uses were not written.
+    /// Recordings that end within a record, as a copy that was cut does. A killed run usually ends with a whole record:
+    /// it does not count, although its last uses were not written.
     pub truncated: u64,
     /// Bytes of the stable file.
     pub bytes: u64,
 }
 
 /// Expresses the pipelines of recordings in the stable keys of their shaders, as a file.
-/// For build tools. Waits for files. Takes 64 MiB of memory besides the key map, or a quarter of its temporary file. The file
-/// stands beside `out`, is deleted at any end, and has a few times its bytes. Key maps are held in part, CSV files as a whole.
-/// A log line names each of the first unresolved pipelines. `out_report` may be NULL.
+/// For build tools. Waits for files. Takes 64 MiB of memory besides the key map, or a quarter of its temporary file.
+/// The file stands beside `out`, is deleted at any end, and has a few times its bytes. Key maps are held in part, CSV
+/// files as a whole. A log line names each of the first unresolved pipelines. `out_report` may be NULL.
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: `out` is an input, also under another name. HOB_RESULT_UNSUPPORTED: a recording is of
 /// another game, format, API, version, or set of mask dimensions (hob_pipeline_library_desc.dimensions) than the first

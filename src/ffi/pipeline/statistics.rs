@@ -25,8 +25,8 @@ pub struct hob_pipeline_statistics {
     /// Used pipelines that were ready at their first use.
     pub ready_at_first_use: u64,
     /// Used pipelines of the caches that were not ready at their first use.
-    /// They waited, were being compiled, had failed, or were banned. Recordings say so for each pipeline. `unknown` counts
-    /// pipelines that no cache had.
+    /// They waited, were being compiled, had failed, or were banned. Recordings say so for each pipeline. `unknown`
+    /// counts pipelines that no cache had.
     pub missed: u64,
     /// Pipelines that were used and that no cache had.
     pub unknown: u64,

@@ -1,4 +1,4 @@
-//! The costs of settings: a table of tasks, saved as JSON and carried to the next run or another machine.
+//! The costs of settings: a table of tasks, saved as JSON for the next run or another machine.
 //!
 //! ```c
 //! hob_profile *profile = NULL;

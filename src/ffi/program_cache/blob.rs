@@ -15,8 +15,8 @@ use crate::program_cache::Cache;
 // == Experimental: Dawn and EGL ==
 //
 // These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a
-// hob_program_cache directly. The renderer does not tell when a driver uses a blob, so blobs get no strikes and are never
-// banned, unless hob_program_cache_track_blob_uses is on.
+// hob_program_cache directly. The renderer does not tell when a driver uses a blob, so blobs get no strikes and are
+// never banned, unless hob_program_cache_track_blob_uses is on.
 
 /// Stores a blob: a DawnStoreCacheDataFunction.
 /// `cache` is a hob_program_cache, given as functionUserdata. A blob that cannot be stored is dropped. Threads: any.
@@ -99,9 +99,9 @@ pub extern "C" fn hob_egl_blob_get(
 
 /// Turns uses of blobs on (`is_on` not 0) or off (the default).
 /// On, each blob that hob_dawn_blob_load or hob_egl_blob_get copies begins a use: see "Use" at the top of this file. A
-/// banned blob is a miss, so that its renderer builds it. Call hob_program_cache_end_blob_uses after each frame; without
-/// it, a process that is killed gives all blobs that it has loaded a strike. At most 65536 uses are open; later blobs
-/// begin none. Threads: shared.
+/// banned blob is a miss, so that its renderer builds it. Call hob_program_cache_end_blob_uses after each frame;
+/// without it, a process that is killed gives all blobs that it has loaded a strike. At most 65536 uses are open; later
+/// blobs begin none. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_program_cache_track_blob_uses(cache: *const hob_program_cache, is_on: u32) -> hob_result {
     cache.track_blob_uses(is_on != 0);

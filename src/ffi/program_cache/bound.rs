@@ -4,9 +4,9 @@
 //! use. A blob is a program without these, under the hash of its key.
 //!
 //! A renderer gets the size first, allocates a buffer, and loads in a second call. Older releases of Dawn ignore the
-//! second result and use any content of the buffer. Therefore the cache keeps the measured value for the calling thread.
-//! If it had to drop the value, the buffer is zeroed. Mesa allocates a buffer beforehand, and treats every result but 0
-//! as copied bytes. So a value that does not fit is a miss.
+//! second result and use any content of the buffer. Therefore the cache keeps the measured value for the calling
+//! thread. If it had to drop the value, the buffer is zeroed. Mesa allocates a buffer beforehand, and treats every
+//! result but 0 as copied bytes. So a value that does not fit is a miss.
 
 use std::ffi::c_void;
 use std::sync::{PoisonError, RwLock};

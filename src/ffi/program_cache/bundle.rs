@@ -56,9 +56,9 @@ pub enum hob_bundle_contents {
 
 /// Writes programs to a bundle.
 /// For build machines: waits for files, and for all programs to be written. `*out_programs`, which may be NULL,
-/// receives the number of programs. It has no banned programs. The same programs make the same file. An existing file is
-/// replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. HOB_RESULT_INVALID_ARGUMENT: the file
-/// would be in the cache's directory. Threads: shared.
+/// receives the number of programs. It has no banned programs. The same programs make the same file. An existing file
+/// is replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. HOB_RESULT_INVALID_ARGUMENT:
+/// the file would be in the cache's directory. Threads: shared.
 #[entry(shared, nullable(out_programs), experimental)]
 pub extern "C" fn hob_program_cache_write_bundle(
     cache: *const hob_program_cache,

@@ -112,14 +112,14 @@ pub struct hob_program_cache_desc {
     #[default(64 << 20)]
     pub memory_limit: u64,
     /// Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
-    /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file of the library in the directory, also of
-    /// files that are deleted but open. Files of another format or secret count only for `directory_limit`, and those of
-    /// another user for no limit.
+    /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file of the library in the directory, also
+    /// of files that are deleted but open. Files of another format or secret count only for `directory_limit`, and
+    /// those of another user for no limit.
     ///
     /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
     /// files take at most 1.25 * limit. After destroy, or a flush, they take at most 1.0 * limit; but an executor's
-    /// background may then merge files until hob_program_cache_wait_idle. Several processes that write at once share the
-    /// limit, so each needs room for its values besides those of the others.
+    /// background may then merge files until hob_program_cache_wait_idle. Several processes that write at once share
+    /// the limit, so each needs room for its values besides those of the others.
     ///
     /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
     /// up to the sum of their limits, or `directory_limit`. A program of more than 3/4 of the limit, or of more than

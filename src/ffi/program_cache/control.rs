@@ -14,8 +14,8 @@ use crate::store;
 /// Removes a program from memory and disk.
 /// A key without a program is allowed. The disk is changed in the background. If that fails, the program is hidden from
 /// this cache, but another cache may find it: hob_program_cache_flush tries again, and returns HOB_RESULT_IO while it
-/// fails. HOB_RESULT_IO here: an earlier removal has failed like that. HOB_RESULT_LIMIT_EXCEEDED: 65536 requests wait for
-/// the disk; the program is hidden from this cache. Threads: shared.
+/// fails. HOB_RESULT_IO here: an earlier removal has failed like that. HOB_RESULT_LIMIT_EXCEEDED: 65536 requests wait
+/// for the disk; the program is hidden from this cache. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key: *const hob_fingerprint) -> hob_result {
     cache.remove(&key.bytes).map(|_| ())
@@ -26,8 +26,8 @@ pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key:
 /// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
 /// hob_program_cache_describe stay in memory.
 ///
-/// If the process is killed meanwhile, all programs are removed from disk or none; on a full disk it may be some of them.
-/// If the disk cannot be changed: as for hob_program_cache_remove. Threads: shared.
+/// If the process is killed meanwhile, all programs are removed from disk or none; on a full disk it may be some of
+/// them. If the disk cannot be changed: as for hob_program_cache_remove. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_too: u32) -> hob_result {
     cache.clear((disk_too != 0).then_some(Scope::Environment))
@@ -35,9 +35,9 @@ pub extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_
 
 /// Removes all programs of all environments from memory and disk, also those that other versions of the library wrote.
 /// A user's way to empty the directory, which need not be deleted. Strikes and bans stay: see
-/// hob_program_cache_clear_strikes. Programs with another `secret` are removed, too. It keeps bundles, the start-up set,
-/// open uses, blobs, limits and statistics. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
-/// shared.
+/// hob_program_cache_clear_strikes. Programs with another `secret` are removed, too. It keeps bundles, the start-up
+/// set, open uses, blobs, limits and statistics. If the disk cannot be changed: as for hob_program_cache_remove.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_clear_directory(cache: *const hob_program_cache) -> hob_result {
     cache.clear(Some(Scope::Directory))
@@ -174,8 +174,8 @@ pub extern "C" fn hob_program_cache_get_strikes(
 
 /// Clears the strikes of a key, and so lifts its ban.
 /// `key` NULL: of all keys, in all environments of the directory. Waits for a small file. With
-/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. HOB_RESULT_BUSY or HOB_RESULT_IO: the same, because
-/// the file could not be changed; call again. Threads: shared.
+/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. HOB_RESULT_BUSY or HOB_RESULT_IO: the same,
+/// because the file could not be changed; call again. Threads: shared.
 #[entry(shared, nullable(key))]
 pub extern "C" fn hob_program_cache_clear_strikes(
     cache: *const hob_program_cache,

@@ -67,9 +67,9 @@ pub extern "C" fn hob_program_cache_get(
 }
 
 /// Gets a program from memory for a group, and moves it there.
-/// As hob_program_cache_get. With HOB_EVICTION_GROUPS a page, level or material that uses a program of another one makes
-/// it its own: pass its number as `group`. The program stays in that group while it is in memory. On disk it keeps the
-/// group of its put. Threads: shared.
+/// As hob_program_cache_get. With HOB_EVICTION_GROUPS a page, level or material that uses a program of another one
+/// makes it its own: pass its number as `group`. The program stays in that group while it is in memory. On disk it
+/// keeps the group of its put. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_for_group(
     cache: *const hob_program_cache,

@@ -11,8 +11,8 @@ use crate::program_cache::{Listed, Places};
 
 // == Places and the list ==
 //
-// These functions do all requests that wait for the disk, and then look at its index: they read no programs. `timeout_us`
-// is as in "Disk".
+// These functions do all requests that wait for the disk, and then look at its index: they read no programs.
+// `timeout_us` is as in "Disk".
 
 /// A place of a program: it is in memory.
 pub const HOB_PROGRAM_IN_MEMORY: u32 = 1;

@@ -1,4 +1,4 @@
-//! Compiled shader programs, kept in memory and on disk, so that no program is compiled twice.
+//! Compiled shader programs, kept in memory and on disk: no program is compiled twice.
 //!
 //! ```c
 //! hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, a new driver gets old binaries */
@@ -43,8 +43,8 @@
 //! - Pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
 //! - Use: the time from giving a binary to the driver until the GPU has finished the first frame drawn with it. Drivers
 //!   compile late and lose the device late: a load or a submit alone proves nothing. Wait for that frame's fence, or
-//!   for a few frames more. Many uses may be open at once; 4096 are recorded. A use may last several frames, and end on another
-//!   thread.
+//!   for a few frames more. Many uses may be open at once; 4096 are recorded. A use may last several frames, and end on
+//!   another thread.
 //! - Strike: a mark against a key. Each key with an open use gets one when the process crashes, is killed, or calls
 //!   abort() or _exit(). A clean exit and hob_program_cache_destroy end open uses without a strike: docs/threads.md.
 //!   Strikes are forgotten after 30 days. A forked child that outlives a crash of its parent delays the strike until

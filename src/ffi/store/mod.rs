@@ -48,9 +48,9 @@ pub mod path;
 /// return HOB_RESULT_BUSY. While they wait, they may run jobs of your job system, but no tasks of
 /// hob_executor_desc.post.
 ///
-/// The library checks all contents that it reads. Damaged or missing data is a cache miss. Caches that share a directory
-/// cannot reserve space here: each one that writes while others do may exceed `disk_limit` by a 32nd. A flush notices
-/// files that were deleted, but not a directory that was replaced by a copy.
+/// The library checks all contents that it reads. Damaged or missing data is a cache miss. Caches that share a
+/// directory cannot reserve space here: each one that writes while others do may exceed `disk_limit` by a 32nd. A flush
+/// notices files that were deleted, but not a directory that was replaced by a copy.
 #[versioned(size = 144, last = release)]
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -10,6 +10,8 @@
 //! old ones into another slot. Each frame is then compared with the same memory, which stays in the cache. Where much
 //! changes, the new pixels go into another slot, and nothing is copied twice.
 //!
+//! A host that keeps its frames [lends](FrameStore::borrow_from) them: they are compared where they are, and not copied.
+//!
 //! Invariants:
 //! 1. The verdict of a region is never "same" if a pixel of it differs, whatever the hints say under [`Trust::Compare`].
 //! 2. Watched pixels of a slot are those of its frame, from a region's [`known_since`](FrameStore::known_since) on.
@@ -26,6 +28,7 @@
 //! | `tiles` | which tiles and pixels differ |
 //! | `order` | the order in which rows are compared |
 //! | `ring` | the pixels of the last frames |
+//! | `host` | the same in memory of the host |
 //!
 //! Sources: de-duplicated regions and their early-out compare are from "High Framerate Perception". Tiles are from
 //! TigerVNC, x11vnc and WebRTC.
@@ -33,6 +36,9 @@
 
 mod bits;
 mod grid;
+mod host;
+#[cfg(test)]
+pub mod lender;
 mod options;
 mod order;
 mod pass;
@@ -44,11 +50,12 @@ mod sift;
 mod tests;
 mod tiles;
 
-pub use options::{Counters, Hints, Keep, MAX_HISTORY, Move, Options, Trust};
+pub use host::HostFrames;
+pub use options::{Counters, Hints, MAX_HISTORY, Move, Options, Trust};
 pub use order::{ORDERS, Order};
 pub use regions::RegionId;
 
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_collect};
 use crate::executor::Executor;
 use crate::perception::image::{Image, Rect, Shape, View, check_shape};
 use crate::perception::pixels;
@@ -64,7 +71,7 @@ use tiles::Tiles;
 const MOVING_SHARE: u64 = 4;
 
 /// Keeps the last frames, and knows which regions changed.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FrameStore {
     options: Options,
     shape: Shape,
@@ -80,6 +87,10 @@ pub struct FrameStore {
     /// Whether the masks of many of them were needed.
     needs_masks: bool,
     ring: Ring,
+    /// The host keeps the frames.
+    is_borrowing: bool,
+    /// The frames that it keeps.
+    host: Option<Box<dyn HostFrames>>,
     tiles: Tiles,
     /// The moves of the current frame.
     moves: Vec<Move>,
@@ -99,6 +110,22 @@ impl FrameStore {
             return Err(error!(InvalidArgument, "invalid history {}: must be 0 to {MAX_HISTORY}", options.history));
         }
         Ok(Self { options, ..Self::default() })
+    }
+
+    /// Copy no frames from the first one on: `host` knows where they are, as many as the history has.
+    pub fn borrow_from(&mut self, host: Box<dyn HostFrames>) {
+        (self.is_borrowing, self.host) = (true, Some(host));
+    }
+
+    /// Go on with the frames that the host of another store keeps.
+    pub fn swap_host(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.host, &mut other.host);
+    }
+
+    /// Images that are kept for a history.
+    fn slots(&self, history: usize) -> usize {
+        // The last frame is compared with, even if nobody asks for its pixels.
+        if self.is_borrowing { 0 } else { history.max(1) + 1 }
     }
 
     /// Watch a rectangle. The same rectangle has the same id, and is watched until each watcher has called
@@ -141,7 +168,7 @@ impl FrameStore {
 
     /// Bytes that the pixels of a shape take, and what is known of them.
     fn size_in(&self, shape: Shape) -> usize {
-        let pixels = Image::size_of(shape).saturating_mul(self.options.slots());
+        let pixels = Image::size_of(shape).saturating_mul(self.slots(self.options.history));
         pixels.saturating_add(Tiles::size_of(shape)).saturating_add(self.regions.size_of_anchors(shape))
     }
 
@@ -150,7 +177,14 @@ impl FrameStore {
         if history > MAX_HISTORY {
             return Err(error!(LimitExceeded, "{history} past frames: at most {MAX_HISTORY} are kept"));
         }
-        let more = self.options.with_history(history).slots().saturating_sub(self.options.slots());
+        let kept = self.options.history;
+        if self.is_borrowing && history > kept {
+            return Err(error!(
+                LimitExceeded,
+                "{history} past frames: the host promised to keep {kept}, and nothing is copied; promise more, or ask for fewer"
+            ));
+        }
+        let more = self.slots(history).saturating_sub(self.slots(kept));
         let pixels = Image::size_of(self.shape).saturating_mul(more);
         self.check_limit(history, self.size_in(self.shape).saturating_add(pixels))
     }
@@ -158,12 +192,11 @@ impl FrameStore {
     /// Keep so many past frames, from the present one and those that are kept now on.
     pub fn set_history(&mut self, history: usize) -> Result<()> {
         self.check_history(history)?;
-        let options = self.options.with_history(history);
         let first = self.number.saturating_sub(self.options.history as u64);
         if self.number > 0 {
-            self.ring.grow(self.shape, options.slots(), first)?;
+            self.ring.grow(self.shape, self.slots(history), first)?;
         }
-        self.options = options;
+        self.options.history = history;
         let known = self.regions.list.iter_mut();
         known.for_each(|region| region.known_since = region.known_since.max(first));
         Ok(())
@@ -186,9 +219,9 @@ impl FrameStore {
         check_shape(shape)?;
         self.check_limit(self.options.history, self.size_in(shape))?;
         let fitting = self.regions.list.iter().filter(|region| region.place != Place::Unused && shape.has(region.rect));
-        let plan = Plan::compile(shape, fitting.map(|region| region.rect))?;
+        let plan = Plan::compile(shape, try_collect(fitting.map(|region| region.rect))?)?;
         let tiles = Tiles::new(shape)?;
-        let ring = Ring::new(shape, self.options.slots())?;
+        let ring = Ring::new(shape, self.slots(self.options.history))?;
         let anchors = self.regions.new_anchors(shape)?;
         self.regions.restart(shape, anchors, self.number);
         (self.shape, self.plan, self.tiles, self.ring) = (shape, plan, tiles, ring);
@@ -202,8 +235,8 @@ impl FrameStore {
 
     /// A store without regions that continues this one with frames of another shape.
     pub fn successor(&self, shape: Shape) -> Result<Self> {
-        let Self { options, number, counters, chooser, .. } = *self;
-        let mut next = Self { options, number, counters, chooser, ..Self::default() };
+        let Self { options, is_borrowing, number, counters, chooser, .. } = *self;
+        let mut next = Self { options, is_borrowing, number, counters, chooser, ..Self::default() };
         next.restart(shape)?;
         Ok(next)
     }
@@ -212,45 +245,49 @@ impl FrameStore {
     pub fn prepare(&mut self, moves: usize) -> Result<()> {
         self.moves.try_reserve(moves.saturating_sub(self.moves.len()))?;
         if self.is_plan_old {
-            self.plan = Plan::compile(self.shape, self.regions.rects())?;
+            self.plan = Plan::compile(self.shape, try_collect(self.regions.rects())?)?;
             self.is_plan_old = false;
         }
         Ok(())
     }
 
+    /// Refuse a frame that cannot begin if frames are borrowed: one in memory that must stay unchanged, or with trusted
+    /// hints. Call it before [`begin`](Self::begin).
+    pub fn check(&self, frame: &View<'_>, hints: &Hints<'_>) -> Result<()> {
+        if !self.is_borrowing {
+            return Ok(());
+        }
+        if hints.trust == Trust::Audit {
+            // A pixel that changed without a hint is equal in the frames after that, and never found.
+            return Err(error!(
+                InvalidArgument,
+                "hints can be trusted only if frames are copied: let them be compared"
+            ));
+        }
+        if frame.shape() != self.shape {
+            // Earlier frames are forgotten, and their memory may be gone.
+            return Ok(());
+        }
+        let kept = self.options.history.max(1);
+        for age in 0..kept as u64 {
+            let Some(past) = self.number.checked_sub(age).and_then(|number| self.kept(number)) else { break };
+            let is_same_plane = |one: &[u8], other: &[u8]| !one.is_empty() && one.as_ptr() == other.as_ptr();
+            let is_same = is_same_plane(past.pixels(), frame.pixels()) || is_same_plane(past.chroma(), frame.chroma());
+            if is_same {
+                return Err(error!(
+                    InvalidArgument,
+                    "the pixels are in the memory of the frame {} before, which must stay unchanged: rotate {} buffers",
+                    age + 1,
+                    kept + 1
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Take the next frame: compare it with the last one, and keep its pixels. Without `compare` all regions count as
-    /// changed. For [`Keep::Copy`].
+    /// changed.
     pub fn begin(&mut self, frame: &View<'_>, compare: bool, hints: &Hints<'_>, executor: &Executor) -> Result<()> {
-        if self.options.keep == Keep::Host {
-            return Err(error!(InvalidArgument, "the host keeps the frames: pass the last one, too"));
-        }
-        self.advance(frame, None, compare, hints, executor)
-    }
-
-    /// [`begin`](Self::begin) for [`Keep::Host`]. `last` is the frame of the call before, with unchanged pixels. `None`:
-    /// the host does not have it, and all regions count as changed.
-    pub fn begin_beside(
-        &mut self,
-        frame: &View<'_>,
-        last: Option<&View<'_>>,
-        compare: bool,
-        hints: &Hints<'_>,
-        executor: &Executor,
-    ) -> Result<()> {
-        if self.options.keep == Keep::Copy {
-            return Err(error!(InvalidArgument, "the store keeps the frames: pass the current one alone"));
-        }
-        self.advance(frame, last.filter(|last| last.shape() == frame.shape()), compare, hints, executor)
-    }
-
-    fn advance(
-        &mut self,
-        frame: &View<'_>,
-        host_last: Option<&View<'_>>,
-        compare: bool,
-        hints: &Hints<'_>,
-        executor: &Executor,
-    ) -> Result<()> {
         if frame.shape() != self.shape {
             self.restart(frame.shape())?;
         }
@@ -260,7 +297,8 @@ impl FrameStore {
         self.moves.clear();
         self.moves.extend_from_slice(hints.moves);
         self.mark_first_seen();
-        let Self { plan, tiles, ring, regions, number, .. } = self;
+        let Self { plan, tiles, ring, regions, number, host, .. } = self;
+        host.iter_mut().for_each(|host| host.keep(*number, frame));
         let order = self.chooser.next(self.options.order);
         let is_compared = compare && self.has_last;
         let sift = Sift { trusts: hints.trust == Trust::Audit && !self.counters.is_distrusted, hints };
@@ -283,7 +321,12 @@ impl FrameStore {
                     (true, false) => Images::Replace(images.last, images.target),
                 }
             }
-            None => Images::Host(host_last.filter(|_| is_compared).copied()),
+            None => {
+                // There is no target, so it lacks nothing.
+                input.held = u64::MAX;
+                let last = host.as_ref().filter(|_| is_compared).and_then(|host| host.view(*number - 1));
+                Images::Host(last)
+            }
         };
         input.needs_masks &= !frame.shape().format.has_chroma();
         tiles.asked = 0;
@@ -402,7 +445,16 @@ impl FrameStore {
 
     /// The pixels of the frame `age` frames before the current one. Only watched pixels are valid. `None`: it is not kept.
     pub fn frame(&self, age: usize) -> Option<View<'_>> {
-        if age > self.options.history { None } else { self.ring.view(self.number.checked_sub(age as u64)?) }
+        if age > self.options.history { None } else { self.kept(self.number.checked_sub(age as u64)?) }
+    }
+
+    /// The pixels of the last frame, or of one of the history before it.
+    fn kept(&self, number: u64) -> Option<View<'_>> {
+        match &self.host {
+            None => self.ring.view(number),
+            Some(host) if number > 0 && number >= self.first => host.view(number),
+            Some(_) => None,
+        }
     }
 
     /// The pixels of a tolerant region at its last change. `None`: the region is exact, is outside, or has no frame yet.
@@ -419,19 +471,14 @@ impl FrameStore {
     }
 
     /// Where the pixels of `region` were in the last frame, if a move of the host's hints says so and the pixels of both
-    /// frames are equal. All pixels of both places must be watched. For [`Keep::Copy`].
+    /// frames are equal. All pixels of both places must be watched.
     pub fn moved_from(&self, region: Rect) -> Option<Rect> {
-        self.moved_between(region, &self.ring.view(self.number)?, &self.ring.view(self.number.checked_sub(1)?)?)
-    }
-
-    /// [`moved_from`](Self::moved_from) for [`Keep::Host`]: `frame` and `last` are those of the current
-    /// [`begin_beside`](Self::begin_beside).
-    pub fn moved_between(&self, region: Rect, frame: &View<'_>, last: &View<'_>) -> Option<Rect> {
+        let (frame, last) = (self.kept(self.number)?, self.kept(self.number.checked_sub(1)?)?);
         let shape = self.shape;
-        if !shape.has(region) || frame.shape() != shape || last.shape() != shape {
+        if !shape.has(region) {
             return None;
         }
-        let is_held = |rect: Rect| self.options.keep == Keep::Host || self.plan.covers(rect);
+        let is_held = |rect: Rect| self.plan.covers(rect);
         let is_last_held = |rect: Rect| is_held(rect) && !self.tiles.is_first_seen(rect);
         self.moves.iter().filter(|shift| shift.target().contains(region)).find_map(|shift| {
             let x = (region.x - shift.x).checked_add(shift.source.x)?;

@@ -6,21 +6,9 @@ use crate::perception::image::Rect;
 /// Most past frames that are kept beside the current one: a history has a bit for each pair of frames.
 pub const MAX_HISTORY: usize = 63;
 
-/// How the pixels of past frames are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keep {
-    /// The watched pixels are copied while they are compared. The default.
-    #[default]
-    Copy,
-    /// The host keeps the last frames in its memory, and passes the last one again.
-    Host,
-}
-
 /// The settings of a frame store.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How the pixels of past frames are kept. Default: [`Keep::Copy`].
-    pub keep: Keep,
     /// Past frames whose pixels are kept beside those of the current one: 0 to [`MAX_HISTORY`]. Default: 0.
     pub history: usize,
     /// Most bytes of pixels, masks and anchors. Default: no limit.
@@ -31,23 +19,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { keep: Keep::Copy, history: 0, memory_limit: usize::MAX, order: None }
-    }
-}
-
-impl Options {
-    /// Images that are kept.
-    pub(super) fn slots(&self) -> usize {
-        match self.keep {
-            // The last frame is compared with, even if nobody asks for its pixels.
-            Keep::Copy => self.history.max(1) + 1,
-            Keep::Host => 0,
-        }
-    }
-
-    /// The same with another history.
-    pub(super) fn with_history(self, history: usize) -> Self {
-        Self { history, ..self }
+        Self { history: 0, memory_limit: usize::MAX, order: None }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::bits;
 use super::grid::{Grid, TILE_HEIGHT, TILE_WIDTH};
-use crate::base::{Result, sort_slowly, try_collect, try_filled, try_push};
+use crate::base::{Result, sort_slowly, try_filled, try_push};
 use crate::perception::image::{Rect, Shape};
 use crate::perception::pixels::Span;
 
@@ -34,7 +34,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The union of rectangles that lie in a shape.
-    pub(super) fn compile(shape: Shape, regions: impl Iterator<Item = Rect> + Clone) -> Result<Self> {
+    pub(super) fn compile(shape: Shape, mut by_left: Vec<Rect>) -> Result<Self> {
         let grid = Grid::new(shape);
         let mut plan = Self {
             rows: try_filled((0, 0), shape.height as usize)?,
@@ -45,7 +45,6 @@ impl Plan {
         };
         // Edges between rows: only rows that begin or end a region can differ from the row above.
         let mut is_edge = try_filled(false, shape.height as usize + 1)?;
-        let mut by_left = try_collect(regions)?;
         for rect in &by_left {
             is_edge[rect.y as usize] = true;
             is_edge[rect.bottom() as usize] = true;

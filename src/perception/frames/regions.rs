@@ -179,7 +179,7 @@ impl Regions {
     }
 
     /// The rectangles that lie in the frame.
-    pub(super) fn rects(&self) -> impl Iterator<Item = Rect> + Clone {
+    pub(super) fn rects(&self) -> impl Iterator<Item = Rect> {
         self.list.iter().filter(|region| region.place == Place::Inside).map(|region| region.rect)
     }
 

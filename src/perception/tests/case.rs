@@ -7,6 +7,7 @@ use super::host::{Kind, Ledger};
 use super::model::{PipeSpec, Spec, StepSpec, compute, watched};
 use super::*;
 use crate::perception::frames::Move;
+use crate::perception::frames::lender::Lender;
 use crate::perception::image::{FRAME_FORMATS, Image};
 use crate::perception::operators::{Align, Compare, Fit, Glyph, Glyphs, Template};
 use crate::perception::{Counters, Picture, frames, pixels};
@@ -44,6 +45,10 @@ struct Case {
     first_frame: u64,
     anchors: Anchors,
     history: u32,
+    /// The test keeps the frames.
+    lender: Option<Lender>,
+    /// All answers.
+    answers: Vec<Answer>,
     executor: Executor,
     /// Handles that queries of this frame gave.
     handles: Vec<u64>,
@@ -97,6 +102,7 @@ fn specs(random: &mut Random, ledger: Option<&Arc<Ledger>>) -> Vec<Spec> {
             scale: kind.local.map_or(1, |(scale, _)| scale),
             picture,
             is_owned: kind.is_owned,
+            cost_ns: [0, 10, 1_000_000][id % 3],
         };
         Spec::Host(Host { id, kind, ledger: ledger.cloned() }, traits)
     });
@@ -119,20 +125,24 @@ fn specs(random: &mut Random, ledger: Option<&Arc<Ledger>>) -> Vec<Spec> {
 }
 
 impl Case {
-    fn new(seed: u64, threads: usize) -> Self {
+    fn new(seed: u64, threads: usize, lender: Option<Lender>, may_measure: bool) -> Self {
         let mut random = Random(seed.wrapping_mul(77));
         random.below(1);
         let history = random.below(9);
         let choices = [Choice::Always, Choice::Never, Choice::Measured];
+        let most = if may_measure { 3 } else { 2 };
         let options = Options {
             frames: frames::Options { history: history as usize, ..frames::Options::default() },
-            graft: if random.one_in(2) { Choice::Always } else { choices[random.below(3) as usize] },
+            graft: if random.one_in(2) { Choice::Always } else { choices[random.below(most) as usize] },
             prefetch: choices[random.below(3) as usize],
             prefetch_divisor: random.below(4),
             audit_share: if random.one_in(3) { 0.1 } else { 0.0 },
             ..Options::default()
         };
         let mut perception = Perception::new(options).unwrap();
+        if let Some(lender) = &lender {
+            perception.borrow_frames(lender.host(history as usize));
+        }
         perception.counts_as_time = random.one_in(2);
         let ledger = Arc::new(Ledger::default());
         let seed = random.0;
@@ -159,6 +169,8 @@ impl Case {
             first_frame: 1,
             anchors: Anchors::new(),
             history,
+            lender,
+            answers: vec![],
             executor,
             handles: vec![],
         };
@@ -310,7 +322,11 @@ impl Case {
         let hints = Hints { moves: &moves, dirty: self.random.one_in(4).then_some(&dirty[..]), ..Hints::default() };
         self.ledger.runs.lock().unwrap().clear();
         *self.ledger.now.lock().unwrap() = now + 1;
-        self.perception.begin_frame(&self.canvas.view(), &hints, &self.executor).unwrap();
+        let view = self.canvas.view();
+        let lent = self.lender.as_ref().map(|lender| lender.lend(&view));
+        let view = lent.as_ref().map_or(view, |lent| lent.view());
+        self.perception.begin_frame(&view, &hints, &self.executor).unwrap();
+        drop(lent);
         self.frames.push(self.canvas.clone());
         self.move_anchors(now + 1);
         for _ in 0..self.pipes.len() {
@@ -405,6 +421,7 @@ impl Case {
         let now = self.perception.frames().number();
         let frames = 1 + self.random.below(self.history + 1);
         let answer = self.perception.query(self.pipes[at].id, frames).unwrap();
+        self.answers.push(answer);
         let start = self.first_frame.max(self.pipes[at].added + 1);
         let is_volatile = !self.has_past(at);
         let Some(wanted) = self.result(at, now) else {
@@ -451,6 +468,7 @@ impl Case {
         let now = self.perception.frames().number();
         let age = self.random.below(self.history + 1);
         let answer = self.perception.query_past(self.pipes[at].id, age).unwrap();
+        self.answers.push(answer);
         let start = self.first_frame.max(self.pipes[at].added + 1);
         let is_known = now >= start + u64::from(age) && (age == 0 || self.has_past(at));
         if now < self.first_frame + u64::from(age) {
@@ -491,14 +509,20 @@ fn canvas(random: &mut Random) -> Canvas {
 }
 
 fn run(seed: u64, threads: usize, frames: usize) -> Counters {
-    let mut case = Case::new(seed, threads);
+    play(Case::new(seed, threads, seed.is_multiple_of(3).then(Lender::default), true), frames).0
+}
+
+/// The counters at the end, and all answers.
+fn play(mut case: Case, frames: usize) -> (Counters, Vec<Answer>) {
     (0..frames).for_each(|_| case.step());
     assert_eq!(case.perception.accused().next(), None, "an honest cognition is accused");
     let counters = case.perception.counters();
-    let Case { perception, ledger, .. } = case;
+    let copied = case.perception.frames().counters().copied_bytes;
+    let Case { perception, ledger, lender, answers, .. } = case;
+    assert!(lender.is_none() || copied == 0, "a frame is copied although the host keeps it");
     drop(perception);
     assert!(ledger.held.lock().unwrap().is_empty(), "a handle is not released");
-    counters
+    (counters, answers)
 }
 
 fn run_all(seeds: std::ops::Range<u64>, threads: usize, frames: usize) -> Counters {
@@ -529,6 +553,20 @@ fn every_answer_equals_that_of_a_model_that_computes_all_from_scratch() {
     for count in [past_runs, prefetch_runs, grafts, cut_offs, moved, audit_runs, prefetches_left_out] {
         assert!(count > 0, "{counters:?}");
     }
+}
+
+#[test]
+fn frames_that_the_host_keeps_give_the_same_answers_as_copies_of_them() {
+    let mut past_runs = 0;
+    for seed in 3000..3000 + u64::from(scaled(40)) {
+        let (copied, answers) = play(Case::new(seed, 1, None, false), 40);
+        let (lent, others) = play(Case::new(seed, 1, Some(Lender::default()), false), 40);
+        assert!(answers == others, "seed {seed}");
+        let work = |all: &Counters| (all.runs, all.past_runs, all.prefetch_runs, all.grafts, all.cut_offs, all.moved);
+        assert_eq!(work(&copied), work(&lent), "seed {seed}");
+        past_runs += lent.past_runs;
+    }
+    assert!(past_runs > 0);
 }
 
 #[test]

@@ -3,14 +3,20 @@
 use super::host::Kind;
 use super::*;
 use crate::base::{Code, Result};
+use crate::perception::frames::lender::Lender;
 use crate::perception::{Picture, frames};
 use crate::testing::allocator::{allocations, with_allowance, with_failure};
 
 const SHAPE: Shape = Shape::new(Format::Bgrx8, 90, 40);
 
-fn new(history: usize) -> Perception<Host> {
+fn new(history: usize, lender: Option<&Lender>) -> Perception<Host> {
     let frames = frames::Options { history, ..frames::Options::default() };
-    Perception::new(Options { frames, graft: Choice::Always, audit_share: 0.1, ..Options::default() }).unwrap()
+    let options = Options { frames, graft: Choice::Always, audit_share: 0.1, ..Options::default() };
+    let mut perception = Perception::new(options).unwrap();
+    if let Some(lender) = lender {
+        perception.borrow_frames(lender.host(history));
+    }
+    perception
 }
 
 fn add_host(perception: &mut Perception<Host>, local: Option<(u32, u32)>) -> Result<Id> {
@@ -45,7 +51,16 @@ fn each_failure<T>(
 
 #[test]
 fn each_failed_allocation_is_a_result_and_changes_nothing() {
-    let mut perception = new(3);
+    fail_each_allocation(None);
+}
+
+#[test]
+fn so_is_each_one_with_frames_that_the_host_keeps() {
+    fail_each_allocation(Some(&Lender::default()));
+}
+
+fn fail_each_allocation(lender: Option<&Lender>) {
+    let mut perception = new(3, lender);
     let inline = Executor::inline();
     let local = each_failure(&mut perception, |perception| add_host(perception, Some((1, 1))), |_| ()).0;
     let hash = each_failure(&mut perception, |perception| add_host(perception, None), |_| ()).0;
@@ -93,8 +108,9 @@ fn each_failed_allocation_is_a_result_and_changes_nothing() {
                 assert_eq!(perception.frames().shape(), shape);
                 assert!(matches!(answer, Answer::Unknown) == is_new, "{answer:?}");
             };
-            let begin =
-                |perception: &mut Perception<Host>| perception.begin_frame(&canvas.view(), &Hints::default(), &inline);
+            let lent = lender.map(|lender| lender.lend(&canvas.view()));
+            let view = lent.as_ref().map_or(canvas.view(), |lent| lent.view());
+            let begin = |perception: &mut Perception<Host>| perception.begin_frame(&view, &Hints::default(), &inline);
             all += each_failure(&mut perception, begin, unchanged).1;
             for &pipe in &pipes {
                 let query = |perception: &mut Perception<Host>| perception.query(pipe, 1);
@@ -108,7 +124,9 @@ fn each_failed_allocation_is_a_result_and_changes_nothing() {
         }
         for frame in 0..4u8 {
             canvas.paint(canvas.shape.bounds(), |_, _, old| old.wrapping_add(frame));
-            begin(&mut perception, &canvas);
+            let lent = lender.map(|lender| lender.lend(&canvas.view()));
+            let view = lent.as_ref().map_or(canvas.view(), |lent| lent.view());
+            perception.begin_frame(&view, &Hints::default(), &inline).unwrap();
         }
         // Results of frames in which nothing was asked for.
         for &pipe in &pipes {
@@ -133,7 +151,7 @@ fn each_failed_allocation_is_a_result_and_changes_nothing() {
 
 #[test]
 fn frames_and_queries_allocate_nothing_once_warm() {
-    let mut perception = new(4);
+    let mut perception = new(4, None);
     let local = add_host(&mut perception, Some((1, 1))).unwrap();
     let hash = add_host(&mut perception, None).unwrap();
     let box_ = operator(&mut perception, "box", Operator::Box { radius: 1 });

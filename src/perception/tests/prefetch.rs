@@ -1,7 +1,10 @@
 //! Prefetch: pipelines that are computed when a frame begins.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use super::host::Kind;
 use super::*;
+use crate::perception::{Call, Cognition};
 
 /// A perception that prefetches by profile, with a step that hashes its part of a frame of 16 rows.
 fn perception(prefetch: Choice) -> (Perception<Host>, Id, Canvas) {
@@ -108,4 +111,49 @@ fn unchanged_children_are_taken_over_under_a_parent_that_changed() {
     assert!(first.0 != second.0 && first.1 == second.1);
     let now = perception.counters();
     assert_eq!((now.runs - before.runs, now.grafts - before.grafts), (2, 1), "the parent, and one child");
+}
+
+/// Counts the runs that had no other run beside them, and the others.
+struct Company<'a> {
+    alone: &'a AtomicUsize,
+    together: &'a AtomicUsize,
+}
+
+impl Cognition for Company<'_> {
+    fn perceive(&self, call: &mut Call<'_>) -> bool {
+        (if call.is_alone { self.alone } else { self.together }).fetch_add(1, Relaxed);
+        true
+    }
+}
+
+/// The runs of two frames with 8 steps of some nanoseconds each, alone and together.
+fn runs_of_frames(cost_ns: u32, frames: u8) -> (usize, usize) {
+    let (alone, together) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let options = Options { graft: Choice::Always, prefetch: Choice::Always, ..Options::default() };
+    let mut perception = Perception::new(options).unwrap();
+    perception.counts_as_time = true;
+    let host = Company { alone: &alone, together: &together };
+    let traits = Traits { is_pure: true, cost_ns, ..Traits::default() };
+    let cognition = perception.add_cognition("company", Action::Host(host), traits).unwrap();
+    for y in 0..8 {
+        let steps = [step(cognition, row(y))];
+        perception.add_pipeline(&PipelineOptions { steps: &steps, ..PipelineOptions::default() }).unwrap();
+    }
+    let mut canvas = Canvas::new(Shape::new(Format::Gray8, 32, 16));
+    for frame in 0..frames {
+        canvas.paint(canvas.shape.bounds(), |_, _, _| frame);
+        perception.begin_frame(&canvas.view(), &Hints::default(), &executor(4)).unwrap();
+    }
+    drop(perception);
+    (alone.into_inner(), together.into_inner())
+}
+
+#[test]
+fn expected_durations_split_the_first_frame_over_threads() {
+    // Eight times 1 µs are not worth a thread, eight times 1 ms are.
+    assert_eq!(runs_of_frames(1_000, 1), (8, 0));
+    assert_eq!(runs_of_frames(1_000_000, 1), (0, 8));
+    assert_eq!(runs_of_frames(0, 1), (0, 8), "a step of unknown duration may take long");
+    // The measured duration, which is 1 ns here, replaces what was expected.
+    assert_eq!(runs_of_frames(1_000_000, 2), (8, 8));
 }

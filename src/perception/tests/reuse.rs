@@ -107,3 +107,25 @@ fn a_step_after_a_moved_result_is_computed_from_its_own_pixels() {
     begin(&mut perception, &canvas);
     expect(&mut perception, &canvas);
 }
+
+#[test]
+fn a_moved_result_of_a_step_that_never_ran_saves_the_expected_duration() {
+    let mut perception = Perception::<Host>::new(Options { graft: Choice::Always, ..Options::default() }).unwrap();
+    let gray = operator(&mut perception, "gray", Operator::Gray);
+    let host = Host { id: 0, kind: Kind::default(), ledger: None };
+    let traits = Traits { is_pure: true, is_invariant: true, cost_ns: 1_000_000_000, ..Traits::default() };
+    let hash = perception.add_cognition("hash", Action::Host(host), traits).unwrap();
+    let parts = [Rect::new(0, 0, 64, 16), Rect::new(0, 16, 64, 16)];
+    let [upper, lower] = parts.map(|part| add(&mut perception, &[], &[step(gray, part), step(hash, Rect::default())]));
+    let mut canvas = Canvas::new(Shape::new(Format::Bgrx8, 64, 32));
+    canvas.paint(parts[1], |x, _, _| x as u8);
+    begin(&mut perception, &canvas);
+    let wanted = value(&mut perception, lower);
+    canvas.paint(parts[0], |x, _, _| x as u8);
+    let moves = [Move { source: parts[1], x: 0, y: 0 }];
+    perception.begin_frame(&canvas.view(), &Hints { moves: &moves, ..Hints::default() }, &Executor::inline()).unwrap();
+    assert_eq!((value(&mut perception, upper), perception.counters().moved), (wanted, 1));
+    begin(&mut perception, &canvas);
+    assert_eq!(value(&mut perception, upper), wanted);
+    assert_eq!(perception.spent.saved_ns, 1_000_000_000, "the upper one has not run, and its input has no cost");
+}

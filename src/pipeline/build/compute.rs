@@ -1,7 +1,7 @@
 //! Compute shaders of the key map that no recording used.
 
 use super::COMPUTE;
-use crate::base::{Result, try_filled, try_push};
+use crate::base::{Result, sort_slowly, try_filled, try_push};
 use crate::pipeline::graphics::ComputeState;
 use crate::pipeline::keys::KeyMap;
 use crate::pipeline::{DescriptionRef, Mask, MaskSet, PipelineKind, Schema, ShaderHash, ShaderRef, UseData};
@@ -18,7 +18,7 @@ impl ComputeShaders {
     pub fn of(keys: &KeyMap) -> Result<Self> {
         let mut hashes: Vec<ShaderHash> = Vec::new();
         keys.shaders_of_stage(COMPUTE).try_for_each(|hash| try_push(&mut hashes, hash))?;
-        hashes.sort_unstable();
+        sort_slowly(&mut hashes, Ord::cmp);
         hashes.dedup();
         let is_used = try_filled(false, hashes.len())?;
         Ok(Self { hashes, is_used })

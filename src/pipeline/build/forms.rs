@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::dedup_from;
-use crate::base::{Result, error, try_push};
+use crate::base::{Result, error, sort_slowly, try_push};
 use crate::fingerprint::{Builder, Fingerprint, LANES};
 use crate::pipeline::description::Keys;
 use crate::pipeline::files::{Cursor, Table};
@@ -60,7 +60,7 @@ impl OwnLists {
                 try_push(&mut self.hashes, line.hash)?;
             }
         }
-        self.hashes[begin..].sort_unstable();
+        sort_slowly(&mut self.hashes[begin..], Ord::cmp);
         dedup_from(&mut self.hashes, begin);
         if self.hashes.len() == begin { Ok(None) } else { self.end(begin).map(Some) }
     }

@@ -11,7 +11,7 @@ use super::pace::{Lane, Mode, Pace, Paces, Purse};
 use super::predict::{Predictor, Verdict};
 use super::queue::{Order, Queue};
 use super::selection::{Answer, Comparison};
-use crate::base::{Id, Result, error};
+use crate::base::{Id, Result, error, sort_numbers};
 use crate::pipeline::seen::{Grown, KeyTable};
 use crate::pipeline::{MAX_SHADERS, PipelineKey};
 
@@ -104,7 +104,7 @@ impl Core {
             for shader in entry.shaders {
                 self.shaders.push(self.cover.number(shader)?);
             }
-            self.shaders.sort_unstable();
+            sort_numbers(&mut self.shaders, &mut |one, other| one.cmp(&other));
             self.shaders.dedup();
         }
         let sightings = &entry.sightings[..entry.sightings.len().min(MAX_SIGHTINGS)];
@@ -178,7 +178,7 @@ impl Core {
             members.push(item);
             self.items.at_mut(item).groups.try_reserve(1)?;
         }
-        members.sort_unstable();
+        sort_numbers(&mut members, &mut |one, other| one.cmp(&other));
         members.dedup();
         let items = &self.items;
         let group = self.groups.add(&board.words, members, |item| items.at(item).state)?;

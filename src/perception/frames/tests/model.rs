@@ -1,7 +1,8 @@
 //! Random frames: every answer equals that of a model that keeps all frames and compares byte by byte.
 
 use super::*;
-use crate::perception::frames::{Keep, Move, ORDERS, RegionId};
+use crate::perception::frames::lender::Lender;
+use crate::perception::frames::{Move, ORDERS, RegionId};
 use crate::testing::scaled;
 
 /// A region, and what the model knows of it.
@@ -20,7 +21,8 @@ struct Case {
     random: Random,
     store: FrameStore,
     history: usize,
-    keep: Keep,
+    /// The test keeps the frames.
+    lender: Option<Lender>,
     canvas: Canvas,
     /// The frames since the last restart. Frame `number` is the last one.
     frames: Vec<Image>,
@@ -29,15 +31,18 @@ struct Case {
 }
 
 impl Case {
-    fn new(seed: u64, threads: usize, keep: Keep, is_large: bool) -> Self {
+    fn new(seed: u64, threads: usize, lender: Option<Lender>, is_large: bool) -> Self {
         let mut random = Random(seed);
         random.below(1);
         let history = [0, 1, 3, 7, 63][random.below(5) as usize];
         let order = (!random.one_in(2)).then(|| ORDERS[random.below(4) as usize]);
-        let store = FrameStore::new(Options { keep, history, order, ..Options::default() }).unwrap();
+        let mut store = FrameStore::new(Options { history, order, ..Options::default() }).unwrap();
+        if let Some(lender) = &lender {
+            store.borrow_from(lender.host(history));
+        }
         let canvas = canvas(&mut random, is_large);
         let executor = executor(threads);
-        let mut case = Self { random, store, history, keep, canvas, frames: vec![], regions: vec![], executor };
+        let mut case = Self { random, store, history, lender, canvas, frames: vec![], regions: vec![], executor };
         for _ in 0..1 + case.random.below(12) {
             case.watch();
         }
@@ -134,13 +139,10 @@ impl Case {
 
     fn begin(&mut self, compare: bool, hints: &Hints<'_>) {
         let view = self.canvas.view();
-        match self.keep {
-            Keep::Copy => self.store.begin(&view, compare, hints, &self.executor).unwrap(),
-            Keep::Host => {
-                let last = self.frames.last().map(Image::view);
-                self.store.begin_beside(&view, last.as_ref(), compare, hints, &self.executor).unwrap();
-            }
-        }
+        let lent = self.lender.as_ref().map(|lender| lender.lend(&view));
+        let view = lent.as_ref().map_or(view, |lent| lent.view());
+        self.store.check(&view, hints).unwrap();
+        self.store.begin(&view, compare, hints, &self.executor).unwrap();
         self.frames.push(self.canvas.image());
     }
 
@@ -183,13 +185,8 @@ impl Case {
                 }
             }
             for age in 0..=self.history.min(index - region.first_frame) {
-                match self.keep {
-                    Keep::Copy => {
-                        let kept = self.store.frame(age).expect("the frame is kept");
-                        assert!(is_equal(&kept.crop(rect), &self.frames[index - age].view().crop(rect)), "age {age}");
-                    }
-                    Keep::Host => assert!(self.store.frame(age).is_none()),
-                }
+                let kept = self.store.frame(age).expect("the frame is kept");
+                assert!(is_equal(&kept.crop(rect), &self.frames[index - age].view().crop(rect)), "age {age}");
             }
             let mut pieces = vec![];
             self.store.dirty(rect, |piece| pieces.push(piece));
@@ -197,11 +194,7 @@ impl Case {
             if let Some(before) = before.filter(|before| !is_equal(&now, before)) {
                 check_pieces(&pieces, rect, &now, &before);
             }
-            let source = match self.keep {
-                Keep::Copy => self.store.moved_from(rect),
-                Keep::Host => last.and_then(|last| self.store.moved_between(rect, &frame, &last)),
-            };
-            if let Some(source) = source {
+            if let Some(source) = self.store.moved_from(rect).filter(|_| index > 0) {
                 let last = self.frames[index - 1].view();
                 assert!(is_equal(&now, &last.crop(source)), "{rect:?} was at {source:?}");
             }
@@ -211,6 +204,7 @@ impl Case {
             (counters.changed_regions, counters.same_regions),
             (changed_count, self.regions.len() as u64 - changed_count)
         );
+        assert!(self.lender.is_none() || counters.copied_bytes == 0);
         assert!(self.store.frame(self.history + 1).is_none());
     }
 }
@@ -241,8 +235,8 @@ fn canvas(random: &mut Random, is_large: bool) -> Canvas {
     canvas
 }
 
-fn run(seed: u64, threads: usize, keep: Keep, is_large: bool, frames: usize) -> (Vec<u64>, FrameStore) {
-    let mut case = Case::new(seed, threads, keep, is_large);
+fn run(seed: u64, threads: usize, is_lent: bool, is_large: bool, frames: usize) -> (Vec<u64>, FrameStore) {
+    let mut case = Case::new(seed, threads, is_lent.then(Lender::default), is_large);
     (0..frames).for_each(|_| case.step());
     // The size changes in the middle of the stream.
     case.canvas = canvas(&mut case.random, is_large);
@@ -268,30 +262,33 @@ fn run(seed: u64, threads: usize, keep: Keep, is_large: bool, frames: usize) -> 
 #[test]
 fn verdicts_pixels_and_anchors_equal_a_model() {
     for seed in 0..u64::from(scaled(150)) {
-        run(seed, 1, Keep::Copy, false, 20);
+        run(seed, 1, false, false, 20);
     }
 }
 
 #[test]
 fn verdicts_equal_a_model_with_frames_of_the_host() {
     for seed in 0..u64::from(scaled(60)) {
-        run(seed, 1, Keep::Host, false, 20);
+        run(seed, 1, true, false, 20);
+    }
+    for seed in 0..u64::from(scaled(4)) {
+        run(seed, 2, true, true, 6);
     }
 }
 
 #[test]
 fn sixty_four_frames_of_history_equal_a_model() {
     for seed in 1000..1000 + u64::from(scaled(8)) {
-        run(seed, 1, Keep::Copy, false, 90);
+        run(seed, 1, false, false, 90);
     }
 }
 
 #[test]
 fn one_two_and_four_threads_give_equal_results() {
     for seed in 0..u64::from(scaled(6)) {
-        let (one, store) = run(seed, 1, Keep::Copy, true, 6);
+        let (one, store) = run(seed, 1, false, true, 6);
         for threads in [2, 4] {
-            let (more, parallel) = run(seed, threads, Keep::Copy, true, 6);
+            let (more, parallel) = run(seed, threads, false, true, 6);
             assert_eq!(one, more);
             let counters = parallel.counters();
             assert!(counters.parallel_frames > 0, "the pass is split");

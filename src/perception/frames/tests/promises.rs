@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::base::Code;
+use crate::perception::frames::lender::Lender;
 use crate::perception::frames::{Move, Order};
 
 const SHAPE: Shape = Shape::new(Format::Bgrx8, 200, 100);
@@ -141,9 +142,73 @@ fn invalid_arguments_are_refused() {
     let options = Options { history: 64, ..Options::default() };
     assert_eq!(FrameStore::new(options).map(|_| ()).map_err(|why| why.code()), Err(Code::InvalidArgument));
     assert_eq!(code(store(0).restart(Shape::new(Format::Gray8, 0, 5))), Err(Code::InvalidArgument));
-    let canvas = noise(SHAPE);
-    let beside = store(0).begin_beside(&canvas.view(), None, true, &Hints::default(), &Executor::inline());
-    assert_eq!(code(beside), Err(Code::InvalidArgument));
+}
+
+#[test]
+fn frames_of_the_host_are_compared_where_they_are_and_only_as_many_as_it_keeps() {
+    let lender = Lender::default();
+    let mut store = store(2);
+    store.borrow_from(lender.host(2));
+    let (inline, hints) = (Executor::inline(), Hints::default());
+    let region = store.watch(SHAPE.bounds()).unwrap();
+    let mut canvas = noise(SHAPE);
+    let (mut frames, mut compared) = (vec![], vec![]);
+    for frame in 0..6 {
+        let buffer = lender.lend(&canvas.view());
+        store.check(&buffer.view(), &hints).unwrap();
+        store.begin(&buffer.view(), true, &hints, &inline).unwrap();
+        assert_eq!(store.changes(region) & 1 == 1, frame < 3, "frame {frame}");
+        assert_eq!(store.frame(0).unwrap().pixels().as_ptr(), buffer.view().pixels().as_ptr(), "it is not copied");
+        frames.push(buffer);
+        compared.push(store.counters().compared_bytes);
+        if frame < 2 {
+            canvas.paint(Rect::new(70, 20, 1, 1), |_, _, old| !old);
+        }
+    }
+    let counters = store.counters();
+    assert_eq!(counters.compared_bytes - compared[2], 3 * 200 * 100 * 4, "static frames are compared once");
+    assert_eq!(counters.copied_bytes, 0);
+    assert!(store.memory_used() < 10_000, "{} bytes", store.memory_used());
+    // It held as many frames as it may look at, and no more.
+    let held: Vec<_> = frames.iter().map(|frame| std::sync::Arc::strong_count(frame) > 1).collect();
+    assert_eq!(held, [false, false, false, true, true, true]);
+    let why = store.set_history(3).unwrap_err();
+    assert!(why.code() == Code::LimitExceeded && why.sentence().contains("keep 2"), "{why}");
+    assert!(store.frame(2).is_some() && store.frame(3).is_none());
+}
+
+#[test]
+fn a_frame_in_memory_that_must_not_change_is_refused() {
+    let lender = Lender::default();
+    let mut store = store(2);
+    store.borrow_from(lender.host(2));
+    let (inline, hints) = (Executor::inline(), Hints::default());
+    store.watch(Rect::new(0, 0, 50, 50)).unwrap();
+    let frames: Vec<_> = (0..3).map(|_| lender.lend(&noise(SHAPE).view())).collect();
+    for at in [0, 1, 2, 0, 1] {
+        lender.lend_again(&frames[at]);
+        store.check(&frames[at].view(), &hints).unwrap();
+        store.begin(&frames[at].view(), true, &hints, &inline).unwrap();
+    }
+    for (at, age) in [(1, 1), (0, 2)] {
+        let why = store.check(&frames[at].view(), &hints).unwrap_err();
+        assert!(
+            why.code() == Code::InvalidArgument && why.sentence().contains(&format!("frame {age} before")),
+            "{why}"
+        );
+    }
+    store.check(&frames[2].view(), &hints).unwrap();
+    let audit = Hints { trust: crate::perception::frames::Trust::Audit, ..hints };
+    assert_eq!(store.check(&frames[2].view(), &audit).map_err(|why| why.code()), Err(Code::InvalidArgument));
+    // Another shape forgets the frames.
+    let small = Shape::new(SHAPE.format, 100, 100);
+    let view = View::new(small, frames[1].view().pixels(), 800, &[], 0).unwrap();
+    store.check(&view, &hints).unwrap();
+    let next = lender.lend(&noise(small).view());
+    store.begin(&next.view(), true, &hints, &inline).unwrap();
+    store.check(&frames[1].view(), &hints).unwrap();
+    assert!(store.frame(0).is_some() && store.frame(1).is_none());
+    assert_eq!(std::sync::Arc::strong_count(&frames[1]), 1);
 }
 
 #[test]
