@@ -96,6 +96,7 @@ impl<F: Function> Graph<F> {
             }
             let mut findings = Vec::new();
             findings.try_reserve_exact(FINDINGS)?;
+            self.has_floats = true;
             self.audit = Some(Audit { share, credit: 0.0, starts: 0.0, next: 0, samples, findings, runs: 0 });
         }
         Ok(())

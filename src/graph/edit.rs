@@ -49,6 +49,8 @@ impl<F: Function> Graph<F> {
             self.set_kinds(&node, options.inputs);
             node.lazy = lazy;
         }
+        let has_epsilon = |output: &Output| matches!(output.cutoff, Cutoff::Epsilon(_));
+        self.has_floats |= record.as_ref().is_some_and(|record| record.outputs.iter().any(has_epsilon));
         self.state.add(position, record, function, &node, options);
         if is_sink {
             self.structure.set_sink(position as u32, true);

@@ -195,6 +195,7 @@ impl<F: Function> Graph<F> {
                 return Ok(());
             }
             self.state.memo = Some(self.new_memo(limit)?);
+            self.has_floats = true;
             for input in 0..self.structure.pin_counts().1 as u32 {
                 let source = self.structure.source(input);
                 if source != NONE {

@@ -121,6 +121,15 @@ impl Threads {
         Ok(())
     }
 
+    /// Whether the calling thread runs an evaluation alone, with an executor of so many threads: no level is worth several by the
+    /// last measurement, and it is not the time to measure again. Then the evaluation is counted.
+    #[inline]
+    pub fn count_alone(&mut self, threads: usize) -> bool {
+        let is_alone = self.grown.3 == threads && self.heavy.is_empty() && !is_look(self.evaluations);
+        self.evaluations = self.evaluations.wrapping_add(u32::from(is_alone));
+        is_alone
+    }
+
     /// Makes each node a block, for tests whose nodes take no time.
     #[cfg(test)]
     pub fn split_everything(&mut self) {
@@ -199,7 +208,7 @@ impl<F: Function> Work<'_, F> {
     pub fn walk_levels(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
         let count = threads.evaluations;
         threads.evaluations = count.wrapping_add(1);
-        if count.is_multiple_of(EVALUATIONS_PER_LOOK) || (count < EVALUATIONS_PER_LOOK && count.is_power_of_two()) {
+        if is_look(count) {
             self.measure(plan, threads, executor);
         }
         if threads.heavy.is_empty() {
@@ -465,6 +474,11 @@ impl<F: Function> Work<'_, F> {
             }
         }
     }
+}
+
+/// Whether levels are measured in evaluation number `count` of a plan.
+fn is_look(count: u32) -> bool {
+    count.is_multiple_of(EVALUATIONS_PER_LOOK) || (count < EVALUATIONS_PER_LOOK && count.is_power_of_two())
 }
 
 /// Cuts the nodes of a level into blocks.

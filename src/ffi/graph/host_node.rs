@@ -31,14 +31,16 @@ const BY_BLOCK: u8 = 2;
 const BY_CALL: u8 = 3;
 
 impl Calls {
-    /// Runs an evaluation on up to `threads` threads.
+    /// Runs an evaluation on this thread, whose environment is the host's.
+    #[inline]
+    pub fn with_environment_active<R>(&self, evaluate: impl FnOnce() -> R) -> R {
+        self.how.store(ACTIVE, Relaxed);
+        let _outside = Outside(self);
+        evaluate()
+    }
+
+    /// Runs an evaluation on up to `threads` threads. This one is in the library's environment.
     pub fn evaluation<R>(&self, threads: usize, evaluate: impl FnOnce() -> R) -> R {
-        struct Outside<'a>(&'a Calls);
-        impl Drop for Outside<'_> {
-            fn drop(&mut self) {
-                self.0.how.store(OUTSIDE, Relaxed);
-            }
-        }
         let environment = host_environment();
         self.environment.set(environment);
         let how = match () {
@@ -75,6 +77,15 @@ impl Calls {
     /// Bytes that nodes hold beside their graph.
     pub fn memory_used(&self) -> usize {
         self.memory.load(Relaxed)
+    }
+}
+
+/// The end of an evaluation.
+struct Outside<'a>(&'a Calls);
+
+impl Drop for Outside<'_> {
+    fn drop(&mut self) {
+        self.0.how.store(OUTSIDE, Relaxed);
     }
 }
 
