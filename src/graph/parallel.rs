@@ -197,9 +197,13 @@ impl Threads {
     }
 
     pub fn memory_used(&self) -> usize {
+        let of_worker = |worker: &Mutex<Worker>| {
+            let worker = worker.lock().unwrap_or_else(|poison| poison.into_inner());
+            worker.scratch.memory_used() + worker.bits.memory_used()
+        };
         (self.level.capacity() + self.blocks.capacity() + self.heavy.capacity()) * 4
             + self.workers.capacity() * size_of::<Mutex<Worker>>()
-            + self.workers.len() * self.grown.0 / 8
+            + self.workers.iter().map(of_worker).sum::<usize>()
     }
 }
 
