@@ -273,7 +273,7 @@ impl<F: Function> Graph<F> {
     /// The value of an output after the last evaluation. After a failure of its node: the last good value.
     pub fn value(&self, node: Id, output: usize) -> Result<Value> {
         let pins = self.structure.node(self.position(node)?);
-        let output = nth(pins.outputs(), output).ok_or_else(|| no_pin("output", output, pins.output_count))?;
+        let output = nth(pins.outputs(), output).ok_or_else(|| no_pin("output", output, pins.output_count()))?;
         let writer = self.structure.writer(output);
         if self.state.flags(writer) & state::RELEASED != 0 && self.state.owns(&self.structure, output) {
             let name = self.name(writer);

@@ -182,8 +182,8 @@ impl<F: Function> State<F> {
         }
         let is_plain = record.as_ref().is_none_or(|record| record.outputs.is_empty());
         let how = match function {
-            None if node.output_count == 1 => INPUT,
-            Some(_) if is_plain && node.lazy == 0 && node.output_count == 1 => SIMPLE,
+            None if node.output_count() == 1 => INPUT,
+            Some(_) if is_plain && node.lazy == 0 && node.output_count() == 1 => SIMPLE,
             _ => 0,
         };
         // A user input takes no time.

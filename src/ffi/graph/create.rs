@@ -25,6 +25,7 @@ pub struct hob_graph {
 /// A graph, and what its statistics count.
 pub struct GraphCell {
     pub graph: Graph<HostNode>,
+    /// Of all nodes, so it is dropped after `graph`.
     pub calls: Shared<Calls>,
     pub max_nodes: usize,
     pub totals: Totals,
@@ -42,10 +43,10 @@ pub struct Totals {
 }
 
 impl GraphCell {
-    /// Makes the handle of a graph.
+    /// Makes the handle of a graph with these calls. They come first, so that after a failure they are dropped last.
     pub fn handle(
-        graph: Graph<HostNode>,
         calls: Shared<Calls>,
+        graph: Graph<HostNode>,
         max_nodes: usize,
         origins: &[(Id, Id)],
     ) -> Result<*mut hob_graph> {
@@ -117,7 +118,7 @@ pub extern "C" fn hob_graph_create(desc: *const hob_graph_desc, out_graph: *mut 
         0 => usize::MAX,
         limit => limit as usize,
     };
-    out_graph.write(GraphCell::handle(Graph::new()?, Shared::try_new(Calls::default())?, max_nodes, &[])?);
+    out_graph.write(GraphCell::handle(Shared::try_new(Calls::default())?, Graph::new()?, max_nodes, &[])?);
     Ok(())
 }
 

@@ -65,7 +65,8 @@ pub extern "C" fn hob_graph_add_node(
             ));
         }
         let Some(evaluate) = desc.evaluate else { return cell.graph.add(&options, None) };
-        let (function, owner) = HostNode::new(&desc, evaluate, &cell.calls)?;
+        // SAFETY: a cell drops its nodes before its calls.
+        let (function, owner) = unsafe { HostNode::new(&desc, evaluate, &cell.calls) }?;
         let node = cell.graph.add(&options, Some(function))?;
         owner.iter().for_each(|owner| owner.own());
         Ok(node)
