@@ -4,7 +4,7 @@
 //     graph SHAPE EVALUATOR FRAMES
 //
 // SHAPE: chain (16,384 nodes) or levels (128 x 128), in whose frames all nodes run; or avoidable, diamond, mux or idle:
-// small graphs. EVALUATOR: loop, or a number of hob_evaluator; the small graphs have the one that fits.
+// small graphs. EVALUATOR: loop, or a number of hob_evaluator. Small graphs ignore it: they have HOB_EVALUATOR_AUTO.
 
 #include <hobgoblin/graph.h>
 
