@@ -43,7 +43,16 @@ impl Parse for Attribute {
             }
         };
         let (nullable, otherwise, inside, quick) = Default::default();
-        let mut found = Self { access, nullable, otherwise, inside, quick, is_coded: false, is_hot: false, has_integers_only: false };
+        let mut found = Self {
+            access,
+            nullable,
+            otherwise,
+            inside,
+            quick,
+            is_coded: false,
+            is_hot: false,
+            has_integers_only: false,
+        };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let word: Ident = input.parse()?;
             if word == "nullable" {
@@ -206,7 +215,8 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
 }
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let Attribute { access, nullable, otherwise, inside, quick, is_coded, is_hot, has_integers_only } = syn::parse2(attribute)?;
+    let Attribute { access, nullable, otherwise, inside, quick, is_coded, is_hot, has_integers_only } =
+        syn::parse2(attribute)?;
     let item: ItemFn = syn::parse2(item)?;
     let all = parameters(&item)?;
     if let Some(unknown) = nullable.iter().find(|name| all.iter().all(|parameter| parameter.name != **name)) {

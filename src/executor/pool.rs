@@ -71,7 +71,14 @@ impl PoolState {
         offers.try_reserve_exact(MAX_OFFERS)?;
         let state = Mutex::new(Offers { offers, sleeping: 0, is_over: false });
         let counter = || AtomicUsize::new(0);
-        Ok(Self { state, work: Condvar::new(), left: Condvar::new(), awake: counter(), made: counter(), ended: counter() })
+        Ok(Self {
+            state,
+            work: Condvar::new(),
+            left: Condvar::new(),
+            awake: counter(),
+            made: counter(),
+            ended: counter(),
+        })
     }
 
     pub fn stay_awake(&self) -> Awake<'_> {
@@ -115,8 +122,8 @@ impl PoolState {
         }
         let mut state = lock(&self.state);
         while !state.remove(fork) {
-            // Read and written under the lock, so that no end is missed. Who looks without it only decides when to take the
-            // lock, which orders all else: so relaxed.
+            // Read here and written under the lock, so that no end is missed. The look without it decides only when to take
+            // the lock, and the lock orders all else: so relaxed is enough.
             let ended = self.ended.load(Ordering::Relaxed);
             drop(state);
             let has_ended = self.look(|| self.ended.load(Ordering::Relaxed) != ended);

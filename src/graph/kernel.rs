@@ -394,7 +394,7 @@ impl Bits {
         (rest != 0).then(|| position + 1 + rest.trailing_zeros())
     }
 
-    /// Removes all positions of a word, before which there are none. The lowest position behind it.
+    /// Removes all positions of a word, which are the lowest of all. The lowest position behind it.
     #[inline(always)]
     fn leave_word(&mut self, position: u32) -> Option<u32> {
         let word = (position / 64) as usize;

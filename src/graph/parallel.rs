@@ -121,8 +121,8 @@ impl Threads {
         Ok(())
     }
 
-    /// Whether the calling thread runs an evaluation alone, with an executor of so many threads: no level is worth several by the
-    /// last measurement, and it is not the time to measure again. Then the evaluation is counted.
+    /// Whether the calling thread runs an evaluation alone, with an executor of so many threads. By the last measurement no
+    /// level is worth several, and it is not the time to measure again. Then the evaluation is counted.
     #[inline]
     pub fn count_alone(&mut self, threads: usize) -> bool {
         let is_alone = self.grown.3 == threads && self.heavy.is_empty() && !is_look(self.evaluations);

@@ -432,8 +432,7 @@ pub fn in_host_environment<R>(environment: Register, work: impl FnOnce() -> R) -
         environment.restore();
     }
     let answer = work();
-    // Without a look: on some processors a write takes a twentieth of the time of a read, and on others twice as long.
-    Register::DEFAULT.write();
+    Register::DEFAULT.restore();
     answer
 }
 

@@ -218,7 +218,13 @@ unsafe fn block<'a, O: Opaque>(gate: *const Gate) -> &'a BlockOf<O> {
 /// # Safety
 /// `pointer` is NULL or a live or (not yet reused) destroyed handle.
 #[inline]
-pub unsafe fn exclusive<const HOT: bool, const INTEGERS: bool, O: Opaque, R, F: FnOnce(&Held<'_, O::Value>) -> Result<R>>(
+pub unsafe fn exclusive<
+    const HOT: bool,
+    const INTEGERS: bool,
+    O: Opaque,
+    R,
+    F: FnOnce(&Held<'_, O::Value>) -> Result<R>,
+>(
     pointer: *mut O,
     what: &'static str,
     body: F,

@@ -58,11 +58,7 @@ impl GraphCell {
 
     /// Evaluates in a call that leaves the host's floating-point environment active.
     #[inline]
-    pub fn evaluate(
-        &mut self,
-        executor: Option<Handle<'_, hob_executor>>,
-        evaluation: &Evaluation,
-    ) -> Result<Summary> {
+    pub fn evaluate(&mut self, executor: Option<Handle<'_, hob_executor>>, evaluation: &Evaluation) -> Result<Summary> {
         let threads = executor.map_or(Ok(1), |executor| executor.read(|all| Ok(all.max_concurrency_of_callbacks())))?;
         let Self { graph, calls, .. } = self;
         let here = calls.with_environment_active(|| {
@@ -84,7 +80,8 @@ impl GraphCell {
         evaluation: &Evaluation,
     ) -> Result<Summary> {
         // A clone, so that the evaluation can continue if the handle is destroyed inside it.
-        let executor = executor.map_or_else(|| Ok(Executor::inline()), |executor| executor.read(|all| Ok(all.clone())))?;
+        let executor =
+            executor.map_or_else(|| Ok(Executor::inline()), |executor| executor.read(|all| Ok(all.clone())))?;
         let executor = executor.for_callbacks();
         let Self { graph, calls, .. } = self;
         in_default_environment(|| {
