@@ -44,7 +44,7 @@ pub struct Threads {
     /// Blocks handed to an executor.
     pub handed_out: u64,
     /// The levels of the plan that are worth several threads, by the last measurement.
-    heavy: Vec<u32>,
+    pub heavy: Vec<u32>,
     /// Whether these follow each other, and all of their nodes are simple: in frames of most nodes, threads run parts of them.
     has_parts: bool,
     /// The best time of recent evaluations of most nodes without parts.
@@ -137,11 +137,13 @@ impl Threads {
         self.splits_everything = true;
     }
 
-    /// Whether several threads make a level of so many nodes faster.
+    /// Whether several threads make a level of so many nodes faster. Of one node they do not, even if it seems to take long: the
+    /// thread may have lost its processor while the node was timed.
     fn is_worth(&self, level_ns: u64, nodes: usize, executor: &Executor) -> bool {
         let threads = executor.max_concurrency() as u64;
         level_ns >= self.least_level_ns
             && threads > 1
+            && nodes > 1
             && level_ns - level_ns / threads >= self.node_of_block_ns * nodes as u64
     }
 
