@@ -3,7 +3,8 @@
 //
 //     graph SHAPE EVALUATOR FRAMES
 //
-// SHAPE: chain (16,384 nodes) or levels (128 x 128). EVALUATOR: loop, or a number of hob_evaluator.
+// SHAPE: chain (16,384 nodes) or levels (128 x 128), in whose frames all nodes run; or avoidable, diamond, mux or idle:
+// small graphs. EVALUATOR: loop, or a number of hob_evaluator. Small graphs ignore it: they have HOB_EVALUATOR_AUTO.
 
 #include <hobgoblin/graph.h>
 
@@ -141,12 +142,86 @@ void run_graph(const std::vector<Inputs>& nodes, hob_evaluator evaluator, int fr
     hob_graph_destroy(graph);
 }
 
+hob_verdict sum(void*, hob_node_call* call) {
+    uint64_t all = 0;
+    for (uint32_t input = 0; input < call->input_count; input++) all += call->inputs[input].words[0];
+    call->outputs[0].words[0] = all;
+    return HOB_VERDICT_DONE;
+}
+
+hob_verdict zero(void*, hob_node_call* call) {
+    call->outputs[0].words[0] = 0;
+    return HOB_VERDICT_DONE;
+}
+
+/// A graph of few nodes. Each frame sets one of its heads.
+struct Small {
+    hob_graph* graph = nullptr;
+    std::vector<hob_node_id> heads;
+
+    hob_node_id add(hob_node_class node_class, hob_verdict (*evaluate)(void*, hob_node_call*),
+                    const std::vector<hob_node_id>& inputs) {
+        hob_node_desc desc;
+        check(hob_node_desc_init(&desc, sizeof desc), "init");
+        desc.node_class = node_class;
+        desc.evaluate = evaluate;
+        desc.input_count = inputs.size();
+        desc.output_count = 1;
+        hob_node_id node;
+        check(hob_graph_add_node(graph, &desc, &node), "add a node");
+        for (uint32_t input = 0; input < inputs.size(); input++) {
+            check(hob_graph_connect(graph, inputs[input], 0, node, input), "connect");
+        }
+        return node;
+    }
+    hob_node_id pure(hob_verdict (*evaluate)(void*, hob_node_call*), const std::vector<hob_node_id>& inputs) {
+        return add(HOB_NODE_CLASS_PURE, evaluate, inputs);
+    }
+
+    explicit Small(const char* name) {
+        check(hob_graph_create(nullptr, &graph), "create");
+        const size_t count = std::strcmp(name, "mux") == 0 ? 100 : 1;
+        for (size_t at = 0; at < count; at++) heads.push_back(add(HOB_NODE_CLASS_INPUT, nullptr, {}));
+        hob_node_id last = heads[0];
+        if (std::strcmp(name, "mux") == 0) {
+            last = pure(&plus_one, {pure(&plus_one, {pure(&sum, heads)})});
+        } else if (std::strcmp(name, "diamond") == 0) {
+            std::vector<hob_node_id> middle;
+            for (int at = 0; at < 5; at++) middle.push_back(pure(&plus_one, heads));
+            last = pure(&plus_one, {pure(&sum, middle)});
+        } else {
+            last = pure(&zero, {pure(&plus_one, {last})});
+            for (int at = 0; at < 4; at++) last = pure(&plus_one, {last});
+        }
+        check(hob_graph_set_sink(graph, last, 1), "set a sink");
+    }
+    ~Small() { hob_graph_destroy(graph); }
+};
+
+void run_small(const char* name, int frames) {
+    Small small(name);
+    const bool changes = std::strcmp(name, "idle") != 0;
+    for (int frame = 1; frame <= frames; frame++) {
+        if (changes || frame == 1) {
+            hob_value value = {{0, 0}};
+            value.words[0] = static_cast<uint64_t>(frame);
+            const hob_node_id head = small.heads[static_cast<size_t>(frame) % small.heads.size()];
+            check(hob_graph_set_input(small.graph, head, 0, &value), "set a head");
+        }
+        check(hob_graph_evaluate(small.graph, nullptr, nullptr, nullptr), "evaluate");
+    }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
     if (count != 4) return 2;
-    const std::vector<Inputs> nodes = shape(words[1]);
     const int frames = std::atoi(words[3]);
+    if (std::strcmp(words[1], "chain") != 0 && std::strcmp(words[1], "levels") != 0) {
+        run_small(words[1], frames);
+        return 0;
+    }
+    const std::vector<Inputs> nodes = shape(words[1]);
     if (std::strcmp(words[2], "loop") == 0) {
         run_loop(nodes, frames);
     } else {

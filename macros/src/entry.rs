@@ -24,6 +24,7 @@ struct Attribute {
     quick: Option<Expr>,
     is_coded: bool,
     is_hot: bool,
+    has_integers_only: bool,
 }
 
 impl Parse for Attribute {
@@ -42,7 +43,16 @@ impl Parse for Attribute {
             }
         };
         let (nullable, otherwise, inside, quick) = Default::default();
-        let mut found = Self { access, nullable, otherwise, inside, quick, is_coded: false, is_hot: false };
+        let mut found = Self {
+            access,
+            nullable,
+            otherwise,
+            inside,
+            quick,
+            is_coded: false,
+            is_hot: false,
+            has_integers_only: false,
+        };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let word: Ident = input.parse()?;
             if word == "nullable" {
@@ -62,12 +72,17 @@ impl Parse for Attribute {
                 found.is_coded = true;
             } else if word == "hot" {
                 found.is_hot = true;
+            } else if word == "integers" {
+                found.has_integers_only = true;
             } else if word != "experimental" {
                 return Err(Error::new(
                     word.span(),
-                    "expected nullable(…), or = …, inside = …, quick = …, coded, hot or experimental",
+                    "expected nullable(…), or = …, inside = …, quick = …, coded, hot, integers or experimental",
                 ));
             }
+        }
+        if found.has_integers_only && !(found.is_hot && matches!(found.access, Access::Exclusive | Access::Shared)) {
+            return Err(input.error("integers is for hot calls that are exclusive or shared"));
         }
         Ok(found)
     }
@@ -200,7 +215,8 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
 }
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let Attribute { access, nullable, otherwise, inside, quick, is_coded, is_hot } = syn::parse2(attribute)?;
+    let Attribute { access, nullable, otherwise, inside, quick, is_coded, is_hot, has_integers_only } =
+        syn::parse2(attribute)?;
     let item: ItemFn = syn::parse2(item)?;
     let all = parameters(&item)?;
     if let Some(unknown) = nullable.iter().find(|name| all.iter().all(|parameter| parameter.name != **name)) {
@@ -297,8 +313,8 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
                 let called = unsafe { crate::ffi::base::handle::exclusive_after(#handle, #text, quick, body) };
             }
         }
-        Access::Exclusive => with_handle(quote! { exclusive::<#is_hot, _, _, _> }),
-        Access::Shared => with_handle(quote! { shared::<#is_hot, _, _, _> }),
+        Access::Exclusive => with_handle(quote! { exclusive::<#is_hot, #has_integers_only, _, _, _> }),
+        Access::Shared => with_handle(quote! { shared::<#is_hot, #has_integers_only, _, _, _> }),
         Access::Published => with_handle(quote! { published::<#is_hot, _, _, _> }),
     };
     let done = match (returns_result, output) {

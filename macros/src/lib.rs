@@ -41,6 +41,7 @@ use proc_macro::TokenStream;
 /// * `coded`, for a function that returns `hob_result`: the body returns `Result<hob_result>`, for results of each frame that
 ///   must not allocate as an error does.
 /// * `hot` compiles the guard into the function: for the calls of a frame that take less than a microsecond.
+/// * `integers`, with `hot`: the body computes with integers only, so the guard leaves the floating-point environment alone.
 /// * `experimental` puts the function into the experimental tier.
 ///
 /// Parameters are converted by their form. In the body the name of the first one is bound to:

@@ -264,6 +264,11 @@ impl Executor {
         self.0.as_ref().map_or(1, |inner| inner.max_concurrency)
     }
 
+    /// [`max_concurrency`](Self::max_concurrency) of the executor [for callbacks](Self::for_callbacks).
+    pub fn max_concurrency_of_callbacks(&self) -> usize {
+        self.0.as_ref().map_or(1, |inner| if inner.calling_thread_only { 1 } else { inner.max_concurrency })
+    }
+
     /// The executor for the host's callbacks: this one, or the inline one with [`Options::calling_thread_only`]. Tasks
     /// that call the host go through [`Executor::post_callback`].
     pub fn for_callbacks(self) -> Self {

@@ -52,6 +52,8 @@ pub struct PoolState {
     awake: AtomicUsize,
     /// Number of offers so far.
     made: AtomicUsize,
+    /// Number of times that the last helper of a closed offer has ended.
+    ended: AtomicUsize,
 }
 
 /// Keeps the workers awake between loops, each for a limited time.
@@ -69,7 +71,14 @@ impl PoolState {
         offers.try_reserve_exact(MAX_OFFERS)?;
         let state = Mutex::new(Offers { offers, sleeping: 0, is_over: false });
         let counter = || AtomicUsize::new(0);
-        Ok(Self { state, work: Condvar::new(), left: Condvar::new(), awake: counter(), made: counter() })
+        Ok(Self {
+            state,
+            work: Condvar::new(),
+            left: Condvar::new(),
+            awake: counter(),
+            made: counter(),
+            ended: counter(),
+        })
     }
 
     pub fn stay_awake(&self) -> Awake<'_> {
@@ -112,14 +121,17 @@ impl PoolState {
             return;
         }
         let mut state = lock(&self.state);
-        if state.remove(fork) {
-            return;
+        while !state.remove(fork) {
+            // Read here and written under the lock, so that no end is missed. The look without it decides only when to take
+            // the lock, and the lock orders all else: so relaxed is enough.
+            let ended = self.ended.load(Ordering::Relaxed);
+            drop(state);
+            let has_ended = self.look(|| self.ended.load(Ordering::Relaxed) != ended);
+            state = lock(&self.state);
+            if !has_ended {
+                break;
+            }
         }
-        drop(state);
-        if self.look(|| lock(&self.state).remove(fork)) {
-            return;
-        }
-        state = lock(&self.state);
         while !state.remove(fork) {
             state = wait(&self.left, state);
         }
@@ -151,7 +163,10 @@ impl PoolState {
             // before `withdraw` has seen `here` at 0.
             unsafe { Fork::help_at(fork) };
             state = lock(&self.state);
-            state.leave(fork, &self.left);
+            if state.leave(fork) {
+                self.ended.fetch_add(1, Ordering::Relaxed);
+                self.left.notify_all();
+            }
             may_look = true;
         }
     }
@@ -179,13 +194,11 @@ impl Offers {
         is_idle
     }
 
-    fn leave(&mut self, fork: *mut c_void, left: &Condvar) {
-        if let Some(offer) = self.offers.iter_mut().find(|offer| offer.fork == fork) {
-            offer.here -= 1;
-            if offer.here == 0 && offer.wanted == 0 {
-                left.notify_all();
-            }
-        }
+    /// Whether the last helper of a closed offer has ended.
+    fn leave(&mut self, fork: *mut c_void) -> bool {
+        let Some(offer) = self.offers.iter_mut().find(|offer| offer.fork == fork) else { return false };
+        offer.here -= 1;
+        offer.here == 0 && offer.wanted == 0
     }
 }
 

@@ -96,6 +96,7 @@ impl<F: Function> Graph<F> {
             }
             let mut findings = Vec::new();
             findings.try_reserve_exact(FINDINGS)?;
+            self.has_floats = true;
             self.audit = Some(Audit { share, credit: 0.0, starts: 0.0, next: 0, samples, findings, runs: 0 });
         }
         Ok(())
@@ -169,8 +170,8 @@ impl<F: Function> Graph<F> {
         };
         matches!(self.state.class(position), Class::Pure | Class::Constant)
             && self.state.flags(position) & (STALE | BROKEN | HAS_VALUE) == HAS_VALUE
-            && cells.input_count.max(cells.output_count) as usize <= MOST_PINS
-            && !(0..cells.output_count).any(|output| record.owns(output))
+            && cells.input_count().max(cells.output_count()) as usize <= MOST_PINS
+            && !(0..cells.output_count()).any(|output| record.owns(output))
             && !reads_handles()
     }
 
@@ -183,7 +184,7 @@ impl<F: Function> Graph<F> {
         };
         let cells = self.structure.node(position as u32);
         let reads = cells.inputs().map(|input| self.state.values.read(self.structure.read_by(input)));
-        if sample.inputs.len() != cells.input_count as usize {
+        if sample.inputs.len() != cells.input_count() as usize {
             sample.looks = 0;
             return;
         }

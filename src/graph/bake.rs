@@ -141,12 +141,12 @@ impl<F: Function> Graph<F> {
         let cells = self.structure.node(node);
         let (record, class) = (self.state.record_of(node), self.state.class(node));
         // The inputs of a user input are its outputs.
-        let own_inputs = if class == Class::Input { 0 } else { cells.input_count };
+        let own_inputs = if class == Class::Input { 0 } else { cells.input_count() };
         let inputs = try_collect(cells.inputs().take(own_inputs as usize).map(|input| {
             let kind = self.structure.kind(input);
             Input { lazy: kind & LAZY != 0, hold: kind & HOLD != 0, default: self.default_of(input) }
         }))?;
-        let outputs = try_collect((0..cells.output_count).map(|output| {
+        let outputs = try_collect((0..cells.output_count()).map(|output| {
             let of_record = record.output(output);
             let value = match class {
                 // It may have been set since it was demanded last.

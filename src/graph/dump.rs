@@ -114,7 +114,7 @@ impl<F: Function> Graph<F> {
         if pins.is_sink {
             out.write_str(", \"sink\": true")?;
         }
-        if class != Class::Input && pins.input_count > 0 {
+        if class != Class::Input && pins.input_count() > 0 {
             out.write_str(", \"inputs\": ")?;
             write_list(pins.inputs(), out, |input, out| {
                 let kind = self.structure.kind(input);
@@ -127,7 +127,7 @@ impl<F: Function> Graph<F> {
                 pin.end()
             })?;
         }
-        if pins.output_count > 0 {
+        if pins.output_count() > 0 {
             out.write_str(", \"outputs\": ")?;
             write_list(pins.outputs(), out, |output, out| {
                 let at = output - pins.first_output;

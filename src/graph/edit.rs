@@ -15,8 +15,9 @@ fn lazy_mask(inputs: &[Input]) -> u64 {
     inputs.iter().take(MAX_LAZY_INPUT).enumerate().map(|(at, input)| u64::from(input.lazy) << at).sum()
 }
 
-/// The first room for nodes, and for their pins.
-const LEAST_ROOM: usize = 16;
+/// The first room for nodes, and for their pins. Room is doubled, and a graph often has a power of two of nodes and a few
+/// inputs: so it is no power of two.
+const LEAST_ROOM: usize = 24;
 /// Most nodes of a graph, and most inputs or outputs of all nodes together.
 const MAX_PINS_OF_ALL: usize = (1 << 31) - 1;
 
@@ -44,11 +45,13 @@ impl<F: Function> Graph<F> {
         // From here on nothing fails.
         self.order.add(position);
         let mut node = self.structure.add(position, outputs, inputs);
-        self.log(Edit::Add { position: position as u32, outputs: node.output_count, inputs: node.input_count });
+        self.log(Edit::Add { position: position as u32, outputs: node.output_count(), inputs: node.input_count() });
         if has_kinds {
             self.set_kinds(&node, options.inputs);
             node.lazy = lazy;
         }
+        let has_epsilon = |output: &Output| matches!(output.cutoff, Cutoff::Epsilon(_));
+        self.has_floats |= record.as_ref().is_some_and(|record| record.outputs.iter().any(has_epsilon));
         self.state.add(position, record, function, &node, options);
         if is_sink {
             self.structure.set_sink(position as u32, true);
@@ -177,7 +180,7 @@ impl<F: Function> Graph<F> {
     fn link(&mut self, source: Id, output: usize, target: Id, input: usize, is_feedback: bool) -> Result<()> {
         let (from, to) = (self.position(source)?, self.position(target)?);
         let cells = self.structure.node(from);
-        let output = nth(cells.outputs(), output).ok_or_else(|| no_pin("output", output, cells.output_count))?;
+        let output = nth(cells.outputs(), output).ok_or_else(|| no_pin("output", output, cells.output_count()))?;
         let input = self.input_pin(to, input)?;
         if is_feedback && self.state.owns(&self.structure, output) {
             return Err(error!(Unsupported, "a feedback link cannot carry the handle of an owned output"));
@@ -313,7 +316,7 @@ impl<F: Function> Graph<F> {
 
     fn input_pin_of_any(&self, node: u32, input: usize) -> Result<u32> {
         let cells = self.structure.node(node);
-        nth(cells.inputs(), input).ok_or_else(|| no_pin("input", input, cells.input_count))
+        nth(cells.inputs(), input).ok_or_else(|| no_pin("input", input, cells.input_count()))
     }
 
     /// The plan is stale after an edit.

@@ -97,7 +97,7 @@ impl<F: Function> Graph<F> {
                 "the type of {name} is {kind:?}, and must be the name of a C function: {why}"
             ));
         }
-        for output in 0..self.structure.node(node).output_count {
+        for output in 0..self.structure.node(node).output_count() {
             let name = self.name(node);
             if record.owns(output) {
                 return Err(error!(Unsupported, "output {output} of {name} is owned: C source cannot release it"));
@@ -258,8 +258,8 @@ impl<F: Function> Emitter<'_, F> {
         writeln!(out, "    {prefix}_value_room = {},", self.value_count.max(1))?;
         writeln!(out, "    {prefix}_batch_room = {},", batches.max(1))?;
         writeln!(out, "    {prefix}_message_room = {},", self.rows.len().min(MESSAGES) + 1)?;
-        writeln!(out, "    {prefix}_most_inputs = {},", most(|pins| pins.input_count))?;
-        writeln!(out, "    {prefix}_most_outputs = {}\n}};\n", most(|pins| pins.output_count))
+        writeln!(out, "    {prefix}_most_inputs = {},", most(|pins| pins.input_count()))?;
+        writeln!(out, "    {prefix}_most_outputs = {}\n}};\n", most(|pins| pins.output_count()))
     }
 
     fn write_functions(&self, out: &mut Source) -> fmt::Result {
@@ -283,7 +283,7 @@ impl<F: Function> Emitter<'_, F> {
                 | flag(class == Class::Volatile, VOLATILE)
                 | flag(has_value, STARTS_WITH_VALUE);
             writeln!(out, "    {{{kind}, {pin}, {output}, {batch}, {flags}, {}}},", Bits(pins.lazy))?;
-            (pin, output) = (pin + pins.input_count, output + pins.output_count);
+            (pin, output) = (pin + pins.input_count(), output + pins.output_count());
             batch += pins.lazy.count_ones();
         }
         writeln!(out, "    {{0, {pin}, {output}, {batch}, 0, 0}},\n}};\n")
@@ -312,7 +312,7 @@ impl<F: Function> Emitter<'_, F> {
         writeln!(out, "static const {prefix}_cutoff {prefix}_cutoffs[] = {{")?;
         for row in &self.rows {
             let record = self.graph.state.record_of(row.node);
-            for output in 0..self.pins(row).output_count {
+            for output in 0..self.pins(row).output_count() {
                 let cutoff = match self.graph.state.class(row.node) {
                     // Values that the host sets are compared by their bytes.
                     Class::Input => Cutoff::Bytes,

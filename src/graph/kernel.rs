@@ -129,12 +129,18 @@ fn gather(plan: &Plan, values: &Values, step: &Step, room: &mut [Value]) {
 }
 
 /// Passes on the value that the host has set, to the output of a node of class input. Whether it has changed.
-#[inline(never)]
+#[inline(always)]
 fn take_input<F>(values: &Values, step: &Step, hot: &Hot<F>) -> bool {
     let new = values.read(step.few_reads()[0]);
     let is_changed = hot.settle(INPUT | PLAIN) | (new != values.output(step.output()));
     values.set_output(step.output(), new);
     is_changed
+}
+
+/// [`take_input`], in the loop that seldom meets an input.
+#[inline(never)]
+fn take_input_apart<F>(values: &Values, step: &Step, hot: &Hot<F>) -> bool {
+    take_input(values, step, hot)
 }
 
 impl<F: Function> Work<'_, F> {
@@ -144,7 +150,19 @@ impl<F: Function> Work<'_, F> {
     /// has a turn if it has a bit, or if an output that it reads has changed, and changes set no bits for such readers.
     /// This takes half the time if most nodes wait. There is no limit of nodes then.
     #[inline(never)]
-    pub fn run_simple<const ALL: bool>(&mut self, plan: &Plan, bits: &mut Bits, mut position: u32, end: u32) -> Rest {
+    pub fn run_simple<const ALL: bool>(&mut self, plan: &Plan, bits: &mut Bits, position: u32, end: u32) -> Rest {
+        self.run_simple_here::<ALL>(plan, bits, position, end)
+    }
+
+    /// [`Self::run_simple`] without a call, for the start of a frame.
+    #[inline(always)]
+    pub fn run_simple_here<const ALL: bool>(
+        &mut self,
+        plan: &Plan,
+        bits: &mut Bits,
+        mut position: u32,
+        end: u32,
+    ) -> Rest {
         let lanes = Loop::new(plan, self.state);
         bits.check_room(lanes.steps.len());
         assert!(position < end && end as usize <= lanes.steps.len(), "it is a position of the plan");
@@ -152,9 +170,8 @@ impl<F: Function> Work<'_, F> {
         let allowed = self.node_limit.saturating_sub(self.summary.evaluated);
         let mut left = allowed;
         let (start, mut skipped) = (position, 0);
-        // Not that of the scratch: its place is known.
-        let mut failure = Failure::EMPTY;
-        let (structure, state, marks, room) = (self.structure, self.state, &mut *self.marks, self.scratch.inputs());
+        let (structure, state, marks) = (self.structure, self.state, &mut *self.marks);
+        let (room, failure) = self.scratch.inputs_and_failure();
         assert!(plan.bounds().inputs <= room.len(), "the scratch has room for all inputs");
         let mut lap = Lap { state: self.state, watch: None, next: 0 };
         let rest = loop {
@@ -187,19 +204,20 @@ impl<F: Function> Work<'_, F> {
                     };
                     let verdict = if hot.is_timed() {
                         let number = if ALL { position.into() } else { allowed - left };
-                        lap.run(step, number, function, inputs, output, &mut failure)
+                        lap.run(step, number, function, inputs, output, failure)
                     } else {
-                        call(function, inputs, output, &mut failure)
+                        call(function, inputs, output, failure)
                     };
                     if verdict != Verdict::Done {
                         slot.set(old);
+                        let failure = std::mem::take(failure);
                         self.fail(plan, bits, step, verdict, failure);
                         break Rest::Failed(position);
                     }
                     (slot.get() != old) | (!ALL && flags != READY && hot.settle(READY))
                 } else if flags & !(STALE | HAS_VALUE) == INPUT | PLAIN {
                     left -= u64::from(!ALL);
-                    take_input(&state.values, step, hot)
+                    if ALL { take_input_apart(&state.values, step, hot) } else { take_input(&state.values, step, hot) }
                 } else {
                     break Rest::General(position);
                 };
@@ -233,16 +251,19 @@ impl<F: Function> Work<'_, F> {
             // cleared when nothing more of it waits.
             // SAFETY: as before.
             let next = match unsafe { bits.behind_unchecked(position) } {
-                Some(next) => Some(next),
-                None => {
-                    bits.clear_word(position);
-                    bits.next(position + 1)
-                }
+                Some(next) => next,
+                None => match bits.leave_word(position) {
+                    Some(next) if next < end => next,
+                    _ => {
+                        self.summary.evaluated += allowed - left;
+                        return Rest::Done;
+                    }
+                },
             };
-            match next {
-                Some(next) if next < end => position = next,
-                _ => break Rest::Done,
+            if next >= end {
+                break Rest::Done;
             }
+            position = next;
         };
         let is_over = matches!(rest, Rest::Failed(_) | Rest::Done);
         if ALL {
@@ -373,10 +394,20 @@ impl Bits {
         (rest != 0).then(|| position + 1 + rest.trailing_zeros())
     }
 
-    /// Removes all positions of a word.
-    fn clear_word(&mut self, position: u32) {
-        self.words[(position / 64) as usize] = 0;
-        self.forget_word((position / 64) as usize);
+    /// Removes all positions of a word, which are the lowest of all. The lowest position behind it.
+    #[inline(always)]
+    fn leave_word(&mut self, position: u32) -> Option<u32> {
+        let word = (position / 64) as usize;
+        self.words[word] = 0;
+        let mut group = word / 64;
+        let mut rest = self.summary[group] & !(1 << (word % 64));
+        self.summary[group] = rest;
+        while rest == 0 {
+            group += 1;
+            rest = *self.summary.get(group)?;
+        }
+        let word = group * 64 + rest.trailing_zeros() as usize;
+        Some(word as u32 * 64 + self.words[word].trailing_zeros())
     }
 
     /// Removes the positions of a word before one.

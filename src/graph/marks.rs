@@ -199,8 +199,11 @@ impl Marks {
 
     /// Makes a node dirty, outside an evaluation.
     pub fn touch<F: Function>(&mut self, state: &State<F>, node: u32) {
-        state.change_flags(node, DIRTY, 0);
-        self.list(state, node);
+        let flags = state.flags(node);
+        state.set_flags(node, flags | DIRTY | LISTED);
+        if flags & LISTED == 0 {
+            self.listed.push(node);
+        }
     }
 
     /// A node was added, for which there is room. Its flags say that it is listed.
@@ -228,24 +231,43 @@ impl Marks {
         }
     }
 
-    /// Starts an evaluation: touched nodes get their turn, or make their dependants stale. Returns their number and the sum
-    /// of their positions: another evaluation with the same ones probably starts with the same nodes.
-    pub fn start<F: Function>(
-        &mut self,
-        structure: &Structure,
-        state: &State<F>,
-        pending: &mut Option<Pending<'_>>,
-    ) -> u64 {
+    /// Starts an evaluation by a plan: touched nodes get their turn, or make their dependants stale. Returns their number and
+    /// the sum of their positions: another evaluation with the same ones probably starts with the same nodes.
+    #[inline(always)]
+    pub fn start_by_plan<F: Function>(&mut self, structure: &Structure, state: &State<F>, pending: Pending<'_>) -> u64 {
+        let Pending { plan, bits } = pending;
         let mut touched = 0u64;
         while let Some(node) = self.listed.pop() {
             touched = touched.wrapping_add(1 << 32 | u64::from(node));
             state.change_flags(node, 0, LISTED);
-            if !pending.as_mut().is_some_and(|pending| pending.add(node)) {
-                self.spread.push(node);
-                self.spread_on(structure, state, pending);
+            let position = plan.strict_position(node);
+            if position != NONE {
+                bits.set(position);
+            } else {
+                self.spread_from(structure, state, &mut Some(Pending { plan, bits }), node);
             }
         }
         touched
+    }
+
+    /// Starts a lazy evaluation: touched nodes make their dependants stale.
+    pub fn start<F: Function>(&mut self, structure: &Structure, state: &State<F>) {
+        while let Some(node) = self.listed.pop() {
+            state.change_flags(node, 0, LISTED);
+            self.spread_from(structure, state, &mut None, node);
+        }
+    }
+
+    #[inline(never)]
+    fn spread_from<F: Function>(
+        &mut self,
+        structure: &Structure,
+        state: &State<F>,
+        pending: &mut Option<Pending<'_>>,
+        node: u32,
+    ) {
+        self.spread.push(node);
+        self.spread_on(structure, state, pending);
     }
 
     /// Makes dirty what reads an output that has changed.

@@ -195,6 +195,7 @@ impl<F: Function> Graph<F> {
                 return Ok(());
             }
             self.state.memo = Some(self.new_memo(limit)?);
+            self.has_floats = true;
             for input in 0..self.structure.pin_counts().1 as u32 {
                 let source = self.structure.source(input);
                 if source != NONE {
@@ -372,7 +373,7 @@ impl<F: Function> Work<'_, F> {
     /// The next source of a node whose value was released.
     fn next_released(&self, memo: &Memo, position: u32, available: u64, next: &mut u32) -> Option<u32> {
         let node = self.structure.node(position);
-        while *next < node.input_count {
+        while *next < node.input_count() {
             let (at, input) = (*next, node.first_input + *next);
             *next += 1;
             let source = self.structure.source_node(input);

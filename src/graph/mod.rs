@@ -32,6 +32,7 @@
 //! | `walk` | the evaluators of a plan on one thread |
 //! | `parallel` | the evaluator of a plan on several threads |
 //! | `rebuild` | plans that are made in the background |
+//! | `evaluate` | one evaluation: its evaluator, its plan, its nodes |
 //! | `edit` | adding, linking and removing nodes |
 //! | `bake` | a graph in which all that cannot change is stored |
 //! | `memo` | a limit of the memory that values hold |
@@ -47,6 +48,7 @@ mod bake;
 mod dump;
 mod edit;
 mod emit;
+mod evaluate;
 mod explain;
 mod failure;
 mod kernel;
@@ -70,23 +72,21 @@ mod walk;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::base::{Error, Id, Result, Shared, Slots, error};
-use crate::executor::Executor;
 
 use audit::Audit;
 pub use audit::Finding;
 pub use bake::{Baked, sorted_by_origin};
 pub use dump::{Loaded, NodeText};
 pub use explain::{Why, WhyNot};
-use marks::{Bits, Marks, Pending};
+use marks::Marks;
 pub use memo::MemoCounts;
 pub use node::{Call, Class, Failure, Function, Held, Input, MAX_LAZY_INPUT, MAX_PINS, NodeOptions, Output, Verdict};
 use order::Order;
 use parallel::Threads;
-use plan::Plan;
-use pull::{Path, Work};
+use pull::Path;
 use rebuild::{Made, Rebuild};
 use scratch::Scratch;
-use state::{MAYBE, STALE, State};
+use state::State;
 use structure::Structure;
 pub use value::{Cutoff, Value};
 use walk::Guess;
@@ -185,6 +185,8 @@ pub struct Graph<F: Function> {
     made: Made,
     rebuild: Rebuild,
     audit: Option<Audit>,
+    /// Whether evaluations may compute with floating-point numbers: for an audit, a limit of memory or a cut-off by epsilon.
+    has_floats: bool,
     /// Whether `made` is the plan of the links.
     has_plan: bool,
     /// Whether an evaluation was complete since the last edit.
@@ -216,11 +218,6 @@ struct Feedback {
     default: Value,
 }
 
-/// Frames without an edit after which a plan is made.
-const QUIET_FRAMES: u32 = 2;
-/// Frames after which a plan that is awaited from the background is made by the evaluation itself: nobody pumps.
-const PATIENT_FRAMES: u32 = 120;
-
 impl<F: Function> Graph<F> {
     /// An empty graph.
     pub fn new() -> Result<Self> {
@@ -241,6 +238,7 @@ impl<F: Function> Graph<F> {
             made: Made::default(),
             rebuild: Rebuild::new()?,
             audit: None,
+            has_floats: false,
             has_plan: false,
             is_settled: true,
             must_scan: false,
@@ -272,199 +270,10 @@ impl<F: Function> Graph<F> {
         self.structure.link_count()
     }
 
-    /// Bring all sinks up to date.
-    ///
-    /// It is a new frame, unless the last evaluation was cancelled or reached its limit: then it goes on with that
-    /// frame. On an error nothing has run.
-    pub fn evaluate(&mut self, executor: &Executor, options: Evaluation) -> Result<Summary> {
-        if let Some(node) = options.only {
-            return self.evaluate_only(node, options.node_limit);
-        }
-        let is_auto = options.evaluator == Evaluator::Auto;
-        let wanted = self.choose(executor, options.evaluator);
-        let evaluator = match self.prepare(executor, wanted, is_auto) {
-            // The lazy evaluator needs no memory.
-            Err(_) if is_auto => Evaluator::Lazy,
-            outcome => outcome?,
-        };
-        self.count_evaluation()?;
-        if !self.is_within_frame {
-            self.start_frame();
-        }
-        let mut summary = if self.is_up_to_date() {
-            Summary { is_complete: true, ..Summary::default() }
-        } else {
-            self.run(executor, evaluator, options.node_limit, None)
-        };
-        self.state.note_restores(summary.restored);
-        self.cancel.0.store(false, Relaxed);
-        self.is_within_frame = !summary.is_complete;
-        self.is_settled = summary.is_complete;
-        self.quiet_frames = self.quiet_frames.saturating_add(u32::from(summary.is_complete));
-        if summary.is_complete {
-            self.go_on_with_audit(summary.evaluated);
-            self.shrink();
-        }
-        summary.broken = self.state.broken() as u64;
-        summary.evaluator = evaluator;
-        Ok(summary)
-    }
-
-    /// Brings one node up to date, between frames or within one. No frame starts or ends.
-    fn evaluate_only(&mut self, node: Id, node_limit: u64) -> Result<Summary> {
-        let node = self.position(node)?;
-        self.count_evaluation()?;
-        // Nodes of the plan that stay stale lose their turns.
-        self.must_scan |= self.marks.has_touched();
-        let summary = self.run(&Executor::inline(), Evaluator::Lazy, node_limit, Some(node));
-        self.state.note_restores(summary.restored);
-        self.cancel.0.store(false, Relaxed);
-        Ok(Summary { broken: self.state.broken() as u64, evaluator: Evaluator::Lazy, ..summary })
-    }
-
-    fn count_evaluation(&mut self) -> Result<()> {
-        if self.evaluation == u32::MAX {
-            return Err(error!(LimitExceeded, "the graph was evaluated 4,294,967,295 times: create it again"));
-        }
-        self.evaluation += 1;
-        Ok(())
-    }
-
-    fn choose(&self, executor: &Executor, wanted: Evaluator) -> Evaluator {
-        match wanted {
-            Evaluator::Auto if !self.has_plan && self.quiet_frames < QUIET_FRAMES => Evaluator::Lazy,
-            Evaluator::Auto if !self.has_plan && self.rebuild.is_posted() && self.quiet_frames < PATIENT_FRAMES => {
-                Evaluator::Lazy
-            }
-            Evaluator::Auto if executor.max_concurrency() > 1 => Evaluator::Parallel,
-            Evaluator::Auto => Evaluator::Bitset,
-            wanted => wanted,
-        }
-    }
-
-    /// Whether no node that a sink depends on is stale.
-    fn is_up_to_date(&self) -> bool {
-        self.is_settled && !self.must_scan && !self.marks.has_touched()
-    }
-
-    /// Gets the plan and the memory that an evaluator needs. Returns the evaluator that there is now.
-    fn prepare(&mut self, executor: &Executor, evaluator: Evaluator, is_auto: bool) -> Result<Evaluator> {
-        if !self.has_plan
-            && let Some(made) = self.rebuild.take()
-        {
-            self.swap(made);
-        }
-        if is_auto && !self.has_plan && !executor.is_inline() {
-            self.rebuild.follow(&self.structure);
-            if evaluator == Evaluator::Lazy && self.rebuild.is_behind() {
-                self.post_rebuild(executor);
-            }
-        }
-        if evaluator != Evaluator::Lazy && !self.has_plan {
-            if is_auto && !executor.is_inline() && !self.rebuild.is_posted() && self.post_rebuild(executor) {
-                return Ok(Evaluator::Lazy);
-            }
-            let made = Made::new(&self.structure, &|| false)?;
-            self.swap(made);
-        }
-        if evaluator == Evaluator::Parallel {
-            let (positions, levels) = (self.structure.positions(), self.made.plan.levels());
-            self.threads.grow(positions, levels, self.pins, executor)?;
-        }
-        Ok(evaluator)
-    }
-
-    /// Whether a plan is being made in the background.
-    fn post_rebuild(&mut self, executor: &Executor) -> bool {
-        let old = std::mem::take(&mut self.made);
-        self.rebuild.post(executor, &self.structure, old).is_ok()
-    }
-
-    #[inline(never)]
-    fn swap(&mut self, made: Made) {
-        self.made = made;
-        self.threads.forget_levels();
-        // After a complete evaluation only nodes that were set since are stale.
-        self.must_scan |= !self.is_settled;
-        self.has_plan = true;
-    }
-
-    /// Volatile nodes must run, and feedback links pass on changes of the last frame.
-    fn start_frame(&mut self) {
-        for &node in &self.volatile {
-            self.marks.touch(&self.state, node);
-        }
-        for &Feedback { input, .. } in &self.feedback {
-            let value = self.state.values.output(self.structure.source(input));
-            if self.state.set_input(input, value) {
-                self.marks.touch(&self.state, self.structure.reader(input));
-            }
-        }
-    }
-
-    fn run(&mut self, executor: &Executor, evaluator: Evaluator, node_limit: u64, only: Option<u32>) -> Summary {
-        let Self { structure, state, marks, scratch, path, made, threads, .. } = self;
-        let Made { plan, bits } = made;
-        let mut work = Work {
-            structure,
-            state,
-            marks,
-            scratch,
-            path,
-            evaluation: self.evaluation,
-            node_limit,
-            cancel: &self.cancel.0,
-            summary: Summary::default(),
-            is_disturbed: false,
-            expects_most: false,
-        };
-        let mut touched = 0;
-        if evaluator == Evaluator::Lazy {
-            work.marks.start(structure, work.state, &mut None);
-        } else {
-            if std::mem::take(&mut self.must_scan) {
-                scan(&mut work, plan, bits);
-            }
-            touched = work.marks.start(structure, work.state, &mut Some(Pending { plan, bits }));
-            work.expects_most = evaluator != Evaluator::List
-                && self.guess.expects_most(touched)
-                && work.state.broken() == 0
-                && work.state.memo.is_none()
-                && node_limit >= plan.len() as u64;
-        }
-        let is_complete = loop {
-            let is_complete = match evaluator {
-                Evaluator::Lazy if only.is_some() => only.is_none_or(|node| work.pull_and_restore(node)),
-                Evaluator::Lazy => {
-                    let sources = self.feedback.iter().map(|link| structure.writer(structure.source(link.input)));
-                    self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None))
-                }
-                Evaluator::List => work.walk_list(plan, bits),
-                Evaluator::Parallel => work.walk_levels(plan, bits, threads, executor),
-                _ => work.walk(plan, bits, 0..plan.len() as u32),
-            };
-            if !is_complete || !std::mem::take(&mut work.is_disturbed) {
-                break is_complete;
-            }
-        };
-        if work.expects_most {
-            bits.clear_all();
-        }
-        if evaluator == Evaluator::Lazy {
-            self.must_scan |= !is_complete;
-        } else {
-            self.guess.learn(touched, work.summary.evaluated, plan.len());
-            if !is_complete {
-                work.keep(plan, bits);
-            }
-        }
-        Summary { is_complete, ..work.summary }
-    }
-
     /// The value of an output after the last evaluation. After a failure of its node: the last good value.
     pub fn value(&self, node: Id, output: usize) -> Result<Value> {
         let pins = self.structure.node(self.position(node)?);
-        let output = nth(pins.outputs(), output).ok_or_else(|| no_pin("output", output, pins.output_count))?;
+        let output = nth(pins.outputs(), output).ok_or_else(|| no_pin("output", output, pins.output_count()))?;
         let writer = self.structure.writer(output);
         if self.state.flags(writer) & state::RELEASED != 0 && self.state.owns(&self.structure, output) {
             let name = self.name(writer);
@@ -526,23 +335,6 @@ impl<F: Function> Graph<F> {
 impl<F: Function> Drop for Graph<F> {
     fn drop(&mut self) {
         self.state.release_all(&self.structure);
-    }
-}
-
-/// Gives the stale nodes of a plan their turns.
-fn scan<F: Function>(work: &mut Work<'_, F>, plan: &Plan, bits: &mut Bits) {
-    for position in 0..plan.len() as u32 {
-        let step = plan.step(position);
-        if !step.is_strict {
-            continue;
-        }
-        let flags = work.state.flags(step.node);
-        if flags & state::DIRTY != 0 || (step.is_lazy && flags & STALE != 0) {
-            bits.set(position);
-        } else {
-            // Its sources have their turn before.
-            work.state.change_flags(step.node, 0, MAYBE);
-        }
     }
 }
 

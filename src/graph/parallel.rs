@@ -44,7 +44,7 @@ pub struct Threads {
     /// Blocks handed to an executor.
     pub handed_out: u64,
     /// The levels of the plan that are worth several threads, by the last measurement.
-    heavy: Vec<u32>,
+    pub heavy: Vec<u32>,
     /// Whether these follow each other, and all of their nodes are simple: in frames of most nodes, threads run parts of them.
     has_parts: bool,
     /// The best time of recent evaluations of most nodes without parts.
@@ -121,6 +121,15 @@ impl Threads {
         Ok(())
     }
 
+    /// Whether the calling thread runs an evaluation alone, with an executor of so many threads. By the last measurement no
+    /// level is worth several, and it is not the time to measure again. Then the evaluation is counted.
+    #[inline]
+    pub fn count_alone(&mut self, threads: usize) -> bool {
+        let is_alone = self.grown.3 == threads && self.heavy.is_empty() && !is_look(self.evaluations);
+        self.evaluations = self.evaluations.wrapping_add(u32::from(is_alone));
+        is_alone
+    }
+
     /// Makes each node a block, for tests whose nodes take no time.
     #[cfg(test)]
     pub fn split_everything(&mut self) {
@@ -128,11 +137,13 @@ impl Threads {
         self.splits_everything = true;
     }
 
-    /// Whether several threads make a level of so many nodes faster.
+    /// Whether several threads make a level of so many nodes faster. Of one node they do not, even if it seems to take long: the
+    /// thread may have lost its processor while the node was timed.
     fn is_worth(&self, level_ns: u64, nodes: usize, executor: &Executor) -> bool {
         let threads = executor.max_concurrency() as u64;
         level_ns >= self.least_level_ns
             && threads > 1
+            && nodes > 1
             && level_ns - level_ns / threads >= self.node_of_block_ns * nodes as u64
     }
 
@@ -188,9 +199,13 @@ impl Threads {
     }
 
     pub fn memory_used(&self) -> usize {
+        let of_worker = |worker: &Mutex<Worker>| {
+            let worker = worker.lock().unwrap_or_else(|poison| poison.into_inner());
+            worker.scratch.memory_used() + worker.bits.memory_used()
+        };
         (self.level.capacity() + self.blocks.capacity() + self.heavy.capacity()) * 4
             + self.workers.capacity() * size_of::<Mutex<Worker>>()
-            + self.workers.len() * self.grown.0 / 8
+            + self.workers.iter().map(of_worker).sum::<usize>()
     }
 }
 
@@ -199,7 +214,7 @@ impl<F: Function> Work<'_, F> {
     pub fn walk_levels(&mut self, plan: &Plan, bits: &mut Bits, threads: &mut Threads, executor: &Executor) -> bool {
         let count = threads.evaluations;
         threads.evaluations = count.wrapping_add(1);
-        if count.is_multiple_of(EVALUATIONS_PER_LOOK) || (count < EVALUATIONS_PER_LOOK && count.is_power_of_two()) {
+        if is_look(count) {
             self.measure(plan, threads, executor);
         }
         if threads.heavy.is_empty() {
@@ -465,6 +480,11 @@ impl<F: Function> Work<'_, F> {
             }
         }
     }
+}
+
+/// Whether levels are measured in evaluation number `count` of a plan.
+fn is_look(count: u32) -> bool {
+    count.is_multiple_of(EVALUATIONS_PER_LOOK) || (count < EVALUATIONS_PER_LOOK && count.is_power_of_two())
 }
 
 /// Cuts the nodes of a level into blocks.

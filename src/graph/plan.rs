@@ -60,9 +60,8 @@ impl Step {
             first_output: pins.first_output,
             reads: [0; FEW_READS],
             readers: (0, 0),
-            // A node has at most `MAX_PINS` of both.
-            output_count: pins.output_count as u16,
-            input_count: pins.input_count as u16,
+            output_count: pins.output_count() as u16,
+            input_count: pins.input_count() as u16,
             how: Reads::Marked,
             has_inputs_to_mark: false,
             is_lazy: pins.lazy != 0,
@@ -253,7 +252,7 @@ impl Plan {
                 continue;
             }
             levels[root as usize] = 0;
-            try_push(&mut path, (root, structure.node(root).input_count))?;
+            try_push(&mut path, (root, structure.node(root).input_count()))?;
             while let Some((node, rest)) = path.last_mut() {
                 let node = *node;
                 if *rest == 0 {
@@ -281,7 +280,7 @@ impl Plan {
                 match levels[source as usize] {
                     NONE => {
                         levels[source as usize] = 0;
-                        try_push(&mut path, (source, structure.node(source).input_count))?;
+                        try_push(&mut path, (source, structure.node(source).input_count()))?;
                     }
                     // It is listed: links close no cycle.
                     level => levels[node as usize] = levels[node as usize].max(level + 1),
@@ -336,35 +335,42 @@ impl Plan {
         self.readers.try_reserve_exact(structure.link_count())?;
         let inputs = self.steps.iter().map(Step::inputs).max().unwrap_or(0);
         self.bounds = Bounds { nodes: structure.positions(), outputs: structure.pin_counts().0, inputs };
+        // Fields are written one by one: a step that is written in parts and copied as a whole waits for the processor's
+        // store buffer.
         for position in 0..self.steps.len() {
-            let mut step = self.steps[position];
-            let pins = structure.node(step.node);
-            if step.inputs() <= FEW_READS {
-                for (to, input) in step.reads.iter_mut().zip(pins.inputs()) {
+            let Step { node, output_count, input_count, is_strict, is_lazy, .. } = self.steps[position];
+            let pins = structure.node(node);
+            let mut few = [0; FEW_READS];
+            let is_few = usize::from(input_count) <= FEW_READS;
+            if is_few {
+                for (to, input) in few.iter_mut().zip(pins.inputs()) {
                     *to = structure.read_by(input);
                 }
             } else {
-                step.reads = [structure.read_by(pins.first_input), self.reads.len() as u32];
-                self.reads.try_reserve(step.inputs())?;
+                few = [structure.read_by(pins.first_input), self.reads.len() as u32];
+                self.reads.try_reserve(input_count.into())?;
                 self.reads.extend(pins.inputs().map(|input| structure.read_by(input)));
             }
-            if step.is_strict && !step.is_lazy {
-                step.how = how(self.reads(&step));
+            self.steps[position].reads = few;
+            if is_strict && !is_lazy {
+                let of_step = if is_few { &few[..input_count.into()] } else { &self.reads[few[1] as usize..] };
+                self.steps[position].how = how(of_step);
             }
             let start = self.readers.len() as u32;
-            if step.output_count == 1 {
-                step.has_inputs_to_mark = self.link_output(structure, pins.first_output);
+            if output_count == 1 {
+                let has_inputs_to_mark = self.link_output(structure, pins.first_output);
+                let step = &mut self.steps[position];
+                step.has_inputs_to_mark = has_inputs_to_mark;
                 step.readers = (start, self.readers.len() as u32);
             } else {
-                step.readers.0 = self.first_reader.len() as u32;
-                self.first_reader.try_reserve(usize::from(step.output_count) + 1)?;
+                self.steps[position].readers.0 = self.first_reader.len() as u32;
+                self.first_reader.try_reserve(usize::from(output_count) + 1)?;
                 self.first_reader.push(start);
                 for output in pins.outputs() {
                     self.link_output(structure, output);
                     self.first_reader.push(self.readers.len() as u32);
                 }
             }
-            self.steps[position] = step;
         }
         Ok(())
     }

@@ -78,7 +78,7 @@ impl<F: Function> Work<'_, F> {
             let stop = self.path.0.last_mut().expect("it is above the bottom");
             let node = self.structure.node(stop.node);
             let mut stale = NONE;
-            while stop.next < node.input_count && stale == NONE {
+            while stop.next < node.input_count() && stale == NONE {
                 let input = node.first_input + stop.next;
                 stop.next += 1;
                 self.summary.looked_at += 1;

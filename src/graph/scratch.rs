@@ -36,9 +36,9 @@ impl Scratch {
         count
     }
 
-    /// Room for the inputs of a node.
-    pub fn inputs(&mut self) -> &mut [Value] {
-        &mut self.inputs
+    /// Room for the inputs of a node, and for its message.
+    pub fn inputs_and_failure(&mut self) -> (&mut [Value], &mut Failure) {
+        (&mut self.inputs, &mut self.failure)
     }
 
     /// Bytes held.

@@ -182,8 +182,8 @@ impl<F: Function> State<F> {
         }
         let is_plain = record.as_ref().is_none_or(|record| record.outputs.is_empty());
         let how = match function {
-            None if node.output_count == 1 => INPUT,
-            Some(_) if is_plain && node.lazy == 0 && node.output_count == 1 => SIMPLE,
+            None if node.output_count() == 1 => INPUT,
+            Some(_) if is_plain && node.lazy == 0 && node.output_count() == 1 => SIMPLE,
             _ => 0,
         };
         // A user input takes no time.
@@ -259,6 +259,12 @@ impl<F: Function> State<F> {
         flags.store((flags.load(Relaxed) | set) & !clear, Relaxed);
     }
 
+    /// As [`Self::change_flags`].
+    #[inline]
+    pub fn set_flags(&self, node: u32, flags: u32) {
+        self.hot[node as usize].flags.store(flags, Relaxed);
+    }
+
     pub fn is_stale(&self, node: u32) -> bool {
         self.flags(node) & STALE != 0
     }
@@ -268,14 +274,14 @@ impl<F: Function> State<F> {
     }
 
     /// Takes over the duration of a run. Returns it in nanoseconds.
-    pub fn learn(&self, node: u32, passed: Duration) -> f32 {
+    pub fn learn(&self, node: u32, passed: Duration) -> u32 {
         let new = u32::try_from(passed.as_nanos()).unwrap_or(u32::MAX).max(1);
         let mean = match self.duration_ns(node) {
             0 => new,
             old => old - old / 4 + new / 4,
         };
         self.durations_ns[node as usize].store(mean.max(1), Relaxed);
-        new as f32
+        new
     }
 
     /// Takes this for the measured duration of all nodes.
@@ -400,7 +406,7 @@ impl<F: Function> State<F> {
         } else {
             self.replace(run, function, &scratch.outputs, is_first, on_change);
             if let (Some(memo), Some(nanoseconds)) = (&self.memo, nanoseconds) {
-                memo.note_run(position, held, nanoseconds, evaluation, is_restore);
+                memo.note_run(position, held, nanoseconds as f32, evaluation, is_restore);
             }
         }
         if flags & BROKEN != 0 {

@@ -25,8 +25,9 @@ pub const OWN: u32 = 1 << 31;
 pub struct Node {
     pub first_output: u32,
     pub first_input: u32,
-    pub output_count: u32,
-    pub input_count: u32,
+    // A node has at most `MAX_PINS` of both.
+    output_count: u16,
+    input_count: u16,
     /// Its lazy inputs (bit i: input i).
     pub lazy: u64,
     /// Whether it is demanded in each frame.
@@ -34,12 +35,20 @@ pub struct Node {
 }
 
 impl Node {
+    pub fn output_count(&self) -> u32 {
+        self.output_count.into()
+    }
+
+    pub fn input_count(&self) -> u32 {
+        self.input_count.into()
+    }
+
     pub fn outputs(&self) -> Range<u32> {
-        self.first_output..self.first_output + self.output_count
+        self.first_output..self.first_output + self.output_count()
     }
 
     pub fn inputs(&self) -> Range<u32> {
-        self.first_input..self.first_input + self.input_count
+        self.first_input..self.first_input + self.input_count()
     }
 }
 
@@ -168,8 +177,8 @@ impl Structure {
         let node = Node {
             first_output: self.take_outputs(position as u32, outputs),
             first_input: self.take_inputs(position as u32, inputs),
-            output_count: outputs as u32,
-            input_count: inputs as u32,
+            output_count: outputs as u16,
+            input_count: inputs as u16,
             lazy: 0,
             is_sink: false,
         };

@@ -86,6 +86,7 @@ pub struct Statistics {
     memo: [u64; 3],
 }
 
+const CLASS_VOLATILE: u32 = 0;
 const CLASS_PURE: u32 = 1;
 const CLASS_INPUT: u32 = 3;
 
@@ -214,9 +215,18 @@ impl<'a> Graph<'a> {
 
     /// Adds a pure node.
     pub fn add(&mut self, op: Op, inputs: usize, rounds: &'a u32) -> NodeId {
+        self.add_of(CLASS_PURE, op, inputs, rounds)
+    }
+
+    /// Adds a node that runs in every frame.
+    pub fn add_volatile(&mut self, op: Op, inputs: usize) -> NodeId {
+        self.add_of(CLASS_VOLATILE, op, inputs, &0)
+    }
+
+    fn add_of(&mut self, class: u32, op: Op, inputs: usize, rounds: &'a u32) -> NodeId {
         let evaluate: extern "C" fn(*mut c_void, *mut NodeCall) -> u32 =
             op.pick([run::<0>, run::<1>, run::<2>, run::<3>, run::<4>]);
-        self.add_node(CLASS_PURE, Some(evaluate), (&raw const *rounds).cast_mut().cast(), inputs)
+        self.add_node(class, Some(evaluate), (&raw const *rounds).cast_mut().cast(), inputs)
     }
 
     fn add_node(

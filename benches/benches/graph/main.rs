@@ -21,7 +21,7 @@ Benchmark of graphs through the C API of the packaged shared library.
 
   --quick      few rounds: some seconds
   --rounds N   rounds. Default: 200
-  --only WORD  only these tables: all, one, build, threads, edits or network
+  --only WORD  only these tables: all, one, volatile, build, threads, edits or network
   --help       this page
 
 Peers in the same run: a hand-written loop over function pointers, and the crates incremental and salsa. All take turns
@@ -53,9 +53,10 @@ fn main() -> ExitCode {
             let api = c_api::Api::load(&library());
             let rounds = options.rounds;
             let is_wanted = |name: &str| options.only.as_ref().is_none_or(|only| only == name);
-            let tables: [(&str, &dyn Fn()); 6] = [
+            let tables: [(&str, &dyn Fn()); 7] = [
                 ("all", &|| rows::all_nodes(&api, rounds)),
                 ("one", &|| rows::one_input(&api, rounds)),
+                ("volatile", &|| rows::volatile(&api, rounds)),
                 ("build", &|| rows::build(&api, rounds)),
                 ("threads", &|| threads::print(&api, rounds.min(60))),
                 ("edits", &|| edits::print(&api, if options.is_quick { 1000 } else { 10_000 })),

@@ -155,6 +155,30 @@ pub fn one_input(api: &Api, rounds: usize) {
     println!("ns per node that ran, the head included; x: ratio to auto. Target of auto: at most 15 ns");
 }
 
+/// Nothing changes, and all nodes run, because they are volatile.
+pub fn volatile(api: &Api, rounds: usize) {
+    let names = ["auto", "list", "lazy"];
+    print_heads("volatile nodes", names.into_iter());
+    for (name, count) in [("chain of 8", 8u64), ("chain of 1,024", 1024)] {
+        let evaluators = [Evaluator::Auto, Evaluator::List, Evaluator::Lazy];
+        let contender = |(name, evaluator): (&'static str, Evaluator)| -> Contender<'_> {
+            let mut graph = Graph::new(api);
+            let mut last = graph.add_input();
+            for _ in 0..count {
+                let node = graph.add_volatile(Op::PlusOne, 1);
+                graph.connect(last, node, 0);
+                last = node;
+            }
+            graph.set_sink(last);
+            graph.evaluate(evaluator, None);
+            (name, Box::new(move |_| assert_eq!(graph.evaluate(evaluator, None).runs, count)))
+        };
+        let mut contenders: Vec<Contender<'_>> = names.into_iter().zip(evaluators).map(contender).collect();
+        print_row(name, &race(&mut contenders, rounds, 20), count as f64, 0);
+    }
+    println!("ns per node; x: ratio to auto");
+}
+
 /// All contenders have the same values, and ours the expected number of runs.
 fn check(api: &Api, shape: &Shape) {
     let (mut graph, nodes) = Graph::of(api, shape, &0);

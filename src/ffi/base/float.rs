@@ -8,12 +8,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 pub struct Register(usize);
 
 impl Register {
+    /// Stands for the register that is active, which nobody has read. No register has all bits.
+    pub const ACTIVE: Self = Self(usize::MAX);
+
+    /// Whether it is [`Register::ACTIVE`].
+    pub fn is_active(self) -> bool {
+        self.0 == Self::ACTIVE.0
+    }
+
     /// Whether its control bits are the default.
     pub fn is_default(self) -> bool {
         self.controls_as(Self::DEFAULT)
     }
 
-    /// Writes the register, unless its control bits are active already. A read costs less than a write.
+    /// Writes the register, unless its control bits are active already.
     pub fn restore(self) {
         if !Self::read().controls_as(self) {
             self.write();

@@ -2,7 +2,8 @@
 //!
 //! * The guard catches a panic and returns `HOB_RESULT_PANIC` with message, file and line.
 //! * Library code runs in the default floating-point environment, because hosts unmask traps and flush denormals. The
-//!   host's own environment is restored on return and around every callback.
+//!   host's own environment is restored on return and around every callback. Calls that compute with integers only leave the
+//!   host's environment active: to read the register takes as long as an atomic exchange on some processors.
 //! * The error message is kept for `hob_last_error`.
 //!
 //! Per-thread state has no destructor and uses no heap. Either would keep the library mapped after `dlclose` until the
@@ -52,7 +53,7 @@ struct ThreadState {
     is_open: bool,
     /// Whether a host function is running that must not call the library.
     is_barred: bool,
-    /// The host's floating-point environment at entry, for callbacks.
+    /// The host's floating-point environment at entry, for callbacks. [`Register::ACTIVE`]: it is active.
     host_environment: Register,
     /// Whether a loop has left the host's environment active. The next guard to end restores the right one.
     is_altered: bool,
@@ -204,12 +205,13 @@ unsafe fn run_apart(data: *mut (), start: unsafe fn(*mut ()) -> Result<()>) -> h
 #[inline(always)]
 unsafe fn run_here(data: *mut (), start: unsafe fn(*mut ()) -> Result<()>) -> hob_result {
     // SAFETY: by this function's contract.
-    catch_on(Thread::current(), || unsafe { start(data) })
+    catch_on::<false>(Thread::current(), || unsafe { start(data) })
 }
 
-/// [`catch`] with the thread at hand, compiled for each `body`.
+/// [`catch`] with the thread at hand, compiled for each `body`. `INTEGERS`: the body computes with integers only, so the
+/// host's floating-point environment stays active.
 #[inline(always)]
-pub fn catch_on(thread: Thread, body: impl FnOnce() -> Result<()>) -> hob_result {
+pub fn catch_on<const INTEGERS: bool>(thread: Thread, body: impl FnOnce() -> Result<()>) -> hob_result {
     let thread = thread.0;
     // SAFETY: this thread's own, as in `with_thread`.
     if !unsafe { (*thread).is_open } {
@@ -219,10 +221,10 @@ pub fn catch_on(thread: Thread, body: impl FnOnce() -> Result<()>) -> hob_result
         }
     }
     // SAFETY: as before.
-    let outside = unsafe { (*thread).enter() };
+    let outside = unsafe { (*thread).enter::<INTEGERS>() };
     let outcome = catch_unwind(AssertUnwindSafe(body));
     // SAFETY: as before; the host must return from callbacks on the thread that called it, so it is still this thread.
-    unsafe { (*thread).leave(outside) };
+    unsafe { (*thread).leave::<INTEGERS>(outside) };
     match outcome {
         Ok(Ok(())) => hob_result::Ok,
         Ok(Err(error)) => fail(error),
@@ -312,12 +314,33 @@ impl ThreadState {
         std::mem::replace(&mut self.is_barred, is_barred)
     }
 
-    /// Switches to the default environment and marks library code as running.
-    fn enter(&mut self) -> Outside {
+    /// Marks library code as running, and switches to the default environment unless it computes with `INTEGERS` only.
+    #[inline(always)]
+    fn enter<const INTEGERS: bool>(&mut self) -> Outside {
+        self.inside += 1;
+        if INTEGERS {
+            let host_environment = std::mem::replace(&mut self.host_environment, Register::ACTIVE);
+            return Outside { register: Register::ACTIVE, host_environment };
+        }
+        self.switch()
+    }
+
+    #[inline(always)]
+    fn leave<const INTEGERS: bool>(&mut self, outside: Outside) {
+        self.inside -= 1;
+        if INTEGERS {
+            self.host_environment = outside.host_environment;
+        } else {
+            self.switch_back(outside);
+        }
+    }
+
+    /// Switches to the default environment.
+    #[inline(always)]
+    fn switch(&mut self) -> Outside {
         let register = Register::read();
         let outside = Outside { register, host_environment: self.host_environment };
         self.host_environment = register;
-        self.inside += 1;
         if !register.is_default() {
             Register::DEFAULT.write();
         }
@@ -326,8 +349,8 @@ impl ThreadState {
 
     /// Restores the host's environment. If the host's environment is the default, the register is neither read nor
     /// written: that would cost as much as the rest of the guard. Library code and `call_host` keep the default.
-    fn leave(&mut self, outside: Outside) {
-        self.inside -= 1;
+    #[inline(always)]
+    fn switch_back(&mut self, outside: Outside) {
         self.host_environment = outside.host_environment;
         if self.is_altered || !outside.register.is_default() {
             self.is_altered = false;
@@ -336,29 +359,67 @@ impl ThreadState {
     }
 }
 
+/// Runs library code in the default environment, from a call that left the host's active.
+#[cfg(feature = "graph")]
+pub fn in_default_environment<R>(work: impl FnOnce() -> R) -> R {
+    struct Back(*mut ThreadState, Outside);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            // SAFETY: this thread's own, as in `with_thread`.
+            unsafe { (*self.0).switch_back(self.1) };
+        }
+    }
+    let thread = THREAD.with(UnsafeCell::get);
+    // SAFETY: as above.
+    let _back = Back(thread, unsafe { (*thread).switch() });
+    work()
+}
+
 /// Calls the host in its own floating-point environment. A panic of a host that is written in Rust goes to the host's
 /// panic hook.
+#[inline]
 pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
-    let thread = THREAD.with(UnsafeCell::get);
-    // SAFETY: this thread's own, as in `with_thread`; no reference is held while the host runs, here and below.
-    let (inside, environment) = unsafe { ((*thread).inside, (*thread).host_environment) };
-    if inside == 0 {
-        // Outside the guard the host's environment is active already.
-        return callback();
-    }
-    // SAFETY: as above.
-    unsafe { (*thread).inside = 0 };
-    let mut own = Register::DEFAULT;
-    if !environment.is_default() {
-        own = Register::read();
-        environment.write();
-    }
+    let away = Away::begin();
     let answer = callback();
-    // SAFETY: as above; the host returns on the thread that called it.
-    unsafe { (*thread).inside = inside };
-    // Also corrects a change by the host.
-    own.restore();
+    away.end();
     answer
+}
+
+/// A call of the host.
+struct Away {
+    /// [`ThreadState::inside`] before.
+    inside: u32,
+    /// The library's register. `None`: the host's was active before.
+    own: Option<Register>,
+}
+
+impl Away {
+    #[inline(never)]
+    fn begin() -> Self {
+        with_thread(|thread| {
+            let inside = std::mem::take(&mut thread.inside);
+            // Outside the guard the host's environment is active already.
+            if inside == 0 || thread.host_environment.is_active() {
+                return Self { inside, own: None };
+            }
+            let mut own = Register::DEFAULT;
+            if !thread.host_environment.is_default() {
+                own = Register::read();
+                thread.host_environment.write();
+            }
+            Self { inside, own: Some(own) }
+        })
+    }
+
+    #[inline(never)]
+    fn end(self) {
+        // The host returns on the thread that called it.
+        with_thread(|thread| thread.inside = self.inside);
+        if let Some(own) = self.own {
+            // Also corrects a change by the host.
+            own.restore();
+        }
+    }
 }
 
 /// Runs library code in the host's environment, because it calls too many host functions to switch for each of them.
@@ -378,7 +439,10 @@ pub fn in_host_environment<R>(environment: Register, work: impl FnOnce() -> R) -
 /// The host's floating-point environment during the current call. Loops pass it to other threads.
 #[cfg(feature = "executor")]
 pub fn host_environment() -> Register {
-    with_thread(|thread| if thread.inside == 0 { Register::read() } else { thread.host_environment })
+    with_thread(|thread| {
+        let is_active = thread.inside == 0 || thread.host_environment.is_active();
+        if is_active { Register::read() } else { thread.host_environment }
+    })
 }
 
 /// [`call_host`] for one of many callbacks of a loop. `environment` stays active between them, until this thread's

@@ -213,12 +213,18 @@ unsafe fn block<'a, O: Opaque>(gate: *const Gate) -> &'a BlockOf<O> {
 }
 
 /// Runs an exclusive call on a handle. `what` names the parameter. A `HOT` call is compiled into its function: 25 fewer
-/// instructions of 140, and 400 more bytes.
+/// instructions of 140, and 400 more bytes. `INTEGERS`, for hot calls: see [`guard::catch_on`].
 ///
 /// # Safety
 /// `pointer` is NULL or a live or (not yet reused) destroyed handle.
 #[inline]
-pub unsafe fn exclusive<const HOT: bool, O: Opaque, R, F: FnOnce(&Held<'_, O::Value>) -> Result<R>>(
+pub unsafe fn exclusive<
+    const HOT: bool,
+    const INTEGERS: bool,
+    O: Opaque,
+    R,
+    F: FnOnce(&Held<'_, O::Value>) -> Result<R>,
+>(
     pointer: *mut O,
     what: &'static str,
     body: F,
@@ -241,7 +247,7 @@ pub unsafe fn exclusive<const HOT: bool, O: Opaque, R, F: FnOnce(&Held<'_, O::Va
     let mut slot = Slot::new(body);
     // SAFETY: by this function's contract; `start` fits the slot, and runs at most once.
     unsafe {
-        let call = if HOT { exclusive_here } else { exclusive_apart };
+        let call = if HOT { exclusive_here::<INTEGERS> } else { exclusive_apart };
         let code = call(pointer.cast(), Kind::of::<O>(), what, (&raw mut slot).cast(), start::<O, R, F>);
         slot.answer(code)
     }
@@ -258,13 +264,13 @@ unsafe fn exclusive_apart(
     start: Start,
 ) -> hob_result {
     // SAFETY: by this function's contract.
-    unsafe { exclusive_here(pointer, kind, what, slot, start) }
+    unsafe { exclusive_here::<false>(pointer, kind, what, slot, start) }
 }
 
 /// # Safety
 /// As [`exclusive_apart`].
 #[inline(always)]
-unsafe fn exclusive_here(
+unsafe fn exclusive_here<const INTEGERS: bool>(
     pointer: *mut Gate,
     kind: &'static Kind,
     what: &'static str,
@@ -281,7 +287,7 @@ unsafe fn exclusive_here(
         return refusal;
     }
     // SAFETY: by this function's contract.
-    let code = guard::catch_on(thread, || unsafe { start(slot, pointer) });
+    let code = guard::catch_on::<INTEGERS>(thread, || unsafe { start(slot, pointer) });
     if code != hob_result::Ok {
         gate.keep_failure(code);
     }
@@ -309,9 +315,9 @@ pub unsafe fn exclusive_or<O: Opaque, R>(
     let is_inside = unsafe { Kind::of::<O>().find(pointer.cast(), what) }
         .is_ok_and(|gate| gate.owner.load(Ordering::Acquire) == guard::thread_token());
     if is_inside {
-        unsafe { shared::<false, _, _, _>(pointer, what, inside) }
+        unsafe { shared::<false, false, _, _, _>(pointer, what, inside) }
     } else {
-        unsafe { exclusive::<false, _, _, _>(pointer, what, body) }
+        unsafe { exclusive::<false, false, _, _, _>(pointer, what, body) }
     }
 }
 
@@ -333,7 +339,7 @@ pub unsafe fn exclusive_after<O: Opaque, R>(
     let is_free = |gate: &&Gate| gate.owner.load(Ordering::Acquire) == 0 && !gate.poisoned.load(Ordering::Relaxed);
     if let Some(gate) = gate.ok().filter(is_free) {
         let mut answer = None;
-        let code = guard::catch_on(Thread::current(), || {
+        let code = guard::catch_on::<false>(Thread::current(), || {
             // SAFETY: the gate is that of an `O`. As in `shared`: no exclusive call of this thread is running, and one of
             // another thread would break the header's contract.
             answer = quick(unsafe { &*block::<O>(gate).value.get() });
@@ -344,7 +350,7 @@ pub unsafe fn exclusive_after<O: Opaque, R>(
         }
     }
     // SAFETY: by this function's contract.
-    unsafe { exclusive::<false, _, _, _>(pointer, what, body) }
+    unsafe { exclusive::<false, false, _, _, _>(pointer, what, body) }
 }
 
 impl Gate {
@@ -408,7 +414,7 @@ impl Gate {
 /// # Safety
 /// As [`exclusive`]; other const calls may run at the same time.
 #[inline]
-pub unsafe fn shared<const HOT: bool, O: Opaque, R, F: FnOnce(&O::Value) -> Result<R>>(
+pub unsafe fn shared<const HOT: bool, const INTEGERS: bool, O: Opaque, R, F: FnOnce(&O::Value) -> Result<R>>(
     pointer: *const O,
     what: &'static str,
     body: F,
@@ -422,7 +428,7 @@ pub unsafe fn shared<const HOT: bool, O: Opaque, R, F: FnOnce(&O::Value) -> Resu
     let mut slot = Slot::new(body);
     // SAFETY: by this function's contract; `start` fits the slot, and runs at most once.
     unsafe {
-        let call = if HOT { shared_here } else { shared_apart };
+        let call = if HOT { shared_here::<INTEGERS> } else { shared_apart };
         let code = call(pointer.cast(), Kind::of::<O>(), what, (&raw mut slot).cast(), start::<O, R, F>);
         slot.answer(code)
     }
@@ -439,20 +445,20 @@ unsafe fn shared_apart(
     start: Start,
 ) -> hob_result {
     // SAFETY: by this function's contract.
-    unsafe { shared_here(pointer, kind, what, slot, start) }
+    unsafe { shared_here::<false>(pointer, kind, what, slot, start) }
 }
 
 /// # Safety
 /// As [`shared_apart`].
 #[inline(always)]
-unsafe fn shared_here(
+unsafe fn shared_here<const INTEGERS: bool>(
     pointer: *const Gate,
     kind: &'static Kind,
     what: &'static str,
     slot: *mut (),
     start: Start,
 ) -> hob_result {
-    guard::catch_on(Thread::current(), || {
+    guard::catch_on::<INTEGERS>(Thread::current(), || {
         // SAFETY: by this function's contract.
         let gate = unsafe { kind.find(pointer, what) }?;
         gate.check_readable(kind)?;

@@ -47,8 +47,9 @@ pub extern "C" fn hob_graph_bake(
         let first = kept.partition_point(|(kept, _)| kept.index1 < id.index1);
         kept[first..].iter().take_while(|(kept, _)| kept.index1 == id.index1).any(|(kept, _)| *kept == id)
     };
-    let baked = graph.graph.bake(is_kept, |node| node.copy(&calls))?;
-    out_graph.write(GraphCell::handle(baked.graph, calls, graph.max_nodes, &baked.kept)?);
+    // SAFETY: `calls` is older than the graph, and so dropped after it, here and in `handle`.
+    let baked = graph.graph.bake(is_kept, |node| unsafe { node.copy(&calls) })?;
+    out_graph.write(GraphCell::handle(calls, baked.graph, graph.max_nodes, &baked.kept)?);
     Ok(())
 }
 

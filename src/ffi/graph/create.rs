@@ -5,9 +5,11 @@ use hobgoblin_macros::{entry, opaque, versioned};
 use super::host_node::{Calls, HostNode};
 use crate::base::{Id, Result, Shared, fault_point};
 use crate::executor::Executor;
-use crate::ffi::base::handle;
+use crate::ffi::base::guard::in_default_environment;
+use crate::ffi::base::handle::{self, Handle};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
+use crate::ffi::executor::desc::hob_executor;
 use crate::graph::{Canceller, Evaluation, Graph, Summary, sorted_by_origin};
 
 // == Experimental: Create and destroy ==
@@ -23,6 +25,7 @@ pub struct hob_graph {
 /// A graph, and what its statistics count.
 pub struct GraphCell {
     pub graph: Graph<HostNode>,
+    /// Of all nodes, so it is dropped after `graph`.
     pub calls: Shared<Calls>,
     pub max_nodes: usize,
     pub totals: Totals,
@@ -40,10 +43,10 @@ pub struct Totals {
 }
 
 impl GraphCell {
-    /// Makes the handle of a graph.
+    /// Makes the handle of a graph with these calls. They come first, so that after a failure they are dropped last.
     pub fn handle(
-        graph: Graph<HostNode>,
         calls: Shared<Calls>,
+        graph: Graph<HostNode>,
         max_nodes: usize,
         origins: &[(Id, Id)],
     ) -> Result<*mut hob_graph> {
@@ -53,17 +56,37 @@ impl GraphCell {
         handle::create_with::<hob_graph>(cell, canceller)
     }
 
-    pub fn evaluate(&mut self, executor: &Executor, evaluation: Evaluation) -> Result<Summary> {
+    /// Evaluates in a call that leaves the host's floating-point environment active.
+    #[inline]
+    pub fn evaluate(&mut self, executor: Option<Handle<'_, hob_executor>>, evaluation: &Evaluation) -> Result<Summary> {
+        let threads = executor.map_or(Ok(1), |executor| executor.read(|all| Ok(all.max_concurrency_of_callbacks())))?;
         let Self { graph, calls, .. } = self;
-        let summary = calls.evaluation(executor.max_concurrency(), || {
+        let here = calls.with_environment_active(|| {
             fault_point!("graph.evaluate");
-            graph.evaluate(executor, evaluation)
-        })?;
+            graph.evaluate_here(threads, evaluation)
+        });
+        let summary = here.map_or_else(|| self.evaluate_apart(executor, evaluation), Ok)?;
         self.totals.evaluations += 1;
         self.totals.frames += u64::from(summary.is_complete && evaluation.only.is_none());
         self.totals.runs += summary.evaluated;
         self.totals.requests += summary.requests;
         Ok(summary)
+    }
+
+    #[inline(never)]
+    fn evaluate_apart(
+        &mut self,
+        executor: Option<Handle<'_, hob_executor>>,
+        evaluation: &Evaluation,
+    ) -> Result<Summary> {
+        // A clone, so that the evaluation can continue if the handle is destroyed inside it.
+        let executor =
+            executor.map_or_else(|| Ok(Executor::inline()), |executor| executor.read(|all| Ok(all.clone())))?;
+        let executor = executor.for_callbacks();
+        let Self { graph, calls, .. } = self;
+        in_default_environment(|| {
+            calls.evaluation(executor.max_concurrency(), || graph.evaluate_apart(&executor, evaluation))
+        })
     }
 }
 
@@ -92,7 +115,7 @@ pub extern "C" fn hob_graph_create(desc: *const hob_graph_desc, out_graph: *mut 
         0 => usize::MAX,
         limit => limit as usize,
     };
-    out_graph.write(GraphCell::handle(Graph::new()?, Shared::try_new(Calls::default())?, max_nodes, &[])?);
+    out_graph.write(GraphCell::handle(Shared::try_new(Calls::default())?, Graph::new()?, max_nodes, &[])?);
     Ok(())
 }
 

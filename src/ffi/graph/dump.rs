@@ -87,9 +87,10 @@ pub extern "C" fn hob_graph_load(
             let (id, kind) = (node.id, node.options.kind);
             return Err(error!(NotFound, "resolve returned 0 for node {id}, of type {kind:?}"));
         }
-        resolved(node, &desc, &calls)
+        // SAFETY: `calls` is older than the graph, and so dropped after it, here and in `handle`.
+        unsafe { resolved(node, &desc, &calls) }
     })?;
-    out_graph.write(GraphCell::handle(loaded.graph, calls, usize::MAX, &loaded.nodes)?);
+    out_graph.write(GraphCell::handle(calls, loaded.graph, usize::MAX, &loaded.nodes)?);
     Ok(())
 }
 
@@ -160,7 +161,10 @@ fn described(node: &NodeText<'_>, inputs: &[hob_node_input], outputs: &[hob_node
 }
 
 /// The node with the callbacks of `resolve`.
-fn resolved(node: &NodeText<'_>, desc: &hob_node_desc, calls: &Shared<Calls>) -> Result<HostNode> {
+///
+/// # Safety
+/// As [`HostNode::new`].
+unsafe fn resolved(node: &NodeText<'_>, desc: &hob_node_desc, calls: &Shared<Calls>) -> Result<HostNode> {
     // Released if the node is refused.
     let owned = UserData::owned(desc.user_data, desc.release);
     let refused = |missing: &str| {
@@ -175,7 +179,8 @@ fn resolved(node: &NodeText<'_>, desc: &hob_node_desc, calls: &Shared<Calls>) ->
     if desc.is_equal.is_none() && outputs.iter().any(|output| output.cutoff == Cutoff::Callback) {
         return refused("is_equal");
     }
-    let (host_node, owner) = HostNode::new(desc, evaluate, calls)?;
+    // SAFETY: by this function's contract.
+    let (host_node, owner) = unsafe { HostNode::new(desc, evaluate, calls) }?;
     owner.iter().for_each(|owner| owner.own());
     std::mem::forget(owned);
     Ok(host_node)

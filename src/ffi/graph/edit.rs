@@ -25,7 +25,7 @@ use crate::graph::NodeOptions;
 ///     if (hob_graph_add_node(graph, &desc, &node) != HOB_RESULT_OK) fail(hob_last_error());
 ///
 /// HOB_RESULT_LIMIT_EXCEEDED: too many nodes or pins. Threads: exclusive.
-#[entry(exclusive, hot, experimental)]
+#[entry(exclusive, hot, integers, experimental)]
 pub extern "C" fn hob_graph_add_node(
     graph: *mut hob_graph,
     desc: *const hob_node_desc,
@@ -65,7 +65,8 @@ pub extern "C" fn hob_graph_add_node(
             ));
         }
         let Some(evaluate) = desc.evaluate else { return cell.graph.add(&options, None) };
-        let (function, owner) = HostNode::new(&desc, evaluate, &cell.calls)?;
+        // SAFETY: a cell drops its nodes before its calls.
+        let (function, owner) = unsafe { HostNode::new(&desc, evaluate, &cell.calls) }?;
         let node = cell.graph.add(&options, Some(function))?;
         owner.iter().for_each(|owner| owner.own());
         Ok(node)
@@ -90,7 +91,7 @@ pub extern "C" fn hob_graph_remove_node(graph: *mut hob_graph, node: hob_node_id
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such pin, `target` is of HOB_NODE_CLASS_INPUT, or the link would close a
 /// cycle. hob_last_error then names the nodes of the cycle. HOB_RESULT_NOT_FOUND: there is no such node.
 /// Threads: exclusive.
-#[entry(exclusive, hot, experimental)]
+#[entry(exclusive, hot, integers, experimental)]
 pub extern "C" fn hob_graph_connect(
     graph: *mut hob_graph,
     source: hob_node_id,
@@ -143,7 +144,7 @@ pub extern "C" fn hob_graph_set_sink(graph: *mut hob_graph, node: hob_node_id, i
 ///
 /// HOB_RESULT_INVALID_ARGUMENT: the input has a link, or there is no such pin. HOB_RESULT_NOT_FOUND: there is no such
 /// node. Threads: exclusive.
-#[entry(exclusive, hot, experimental)]
+#[entry(exclusive, hot, integers, experimental)]
 pub extern "C" fn hob_graph_set_input(
     graph: *mut hob_graph,
     node: hob_node_id,

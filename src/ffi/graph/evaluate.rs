@@ -5,7 +5,6 @@ use hobgoblin_macros::{entry, open_enum, versioned};
 use super::create::hob_graph;
 use super::value::hob_node_id;
 use crate::base::{Id, Result};
-use crate::executor::Executor;
 use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
@@ -86,17 +85,15 @@ pub struct hob_evaluation_summary {
 /// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of
 /// the executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel
 /// return HOB_RESULT_BUSY.
-#[entry(exclusive, hot, nullable(executor, desc, out_summary), experimental)]
+#[entry(exclusive, hot, integers, nullable(executor, desc, out_summary), experimental)]
 pub extern "C" fn hob_graph_evaluate(
     graph: *mut hob_graph,
     executor: *const hob_executor,
     desc: *const hob_evaluation_desc,
     out_summary: *mut hob_evaluation_summary,
 ) -> hob_result {
-    let evaluation = desc.unwrap_or_else(hob_evaluation_desc::defaults).evaluation()?;
-    // A clone, so that the evaluation can continue if the handle is destroyed inside it.
-    let executor = executor.map_or_else(|| Ok(Executor::inline()), |executor| executor.read(|all| Ok(all.clone())))?;
-    let summary = graph.with(|cell| cell.evaluate(&executor.for_callbacks(), evaluation))?;
+    let evaluation = desc.map_or_else(|| Ok(Evaluation::default()), |desc| desc.evaluation())?;
+    let summary = graph.with(|cell| cell.evaluate(executor, &evaluation))?;
     write_if(
         out_summary,
         hob_evaluation_summary {
@@ -124,7 +121,7 @@ pub extern "C" fn hob_graph_cancel(graph: *const hob_graph) -> hob_result {
 /// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node, or its value was
 /// released, see hob_graph_set_memory_limit; sinks keep theirs.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
-#[entry(shared, hot, experimental)]
+#[entry(shared, hot, integers, experimental)]
 pub extern "C" fn hob_graph_get_value(
     graph: *const hob_graph,
     node: hob_node_id,

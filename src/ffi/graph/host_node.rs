@@ -1,6 +1,7 @@
 //! The host's part of a node behind [`Function`], and the environment in which it is called.
 
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 use super::node::{hob_node_call, hob_node_desc, hob_verdict};
@@ -31,14 +32,16 @@ const BY_BLOCK: u8 = 2;
 const BY_CALL: u8 = 3;
 
 impl Calls {
-    /// Runs an evaluation on up to `threads` threads.
+    /// Runs an evaluation on this thread, whose environment is the host's.
+    #[inline]
+    pub fn with_environment_active<R>(&self, evaluate: impl FnOnce() -> R) -> R {
+        self.how.store(ACTIVE, Relaxed);
+        let _outside = Outside(self);
+        evaluate()
+    }
+
+    /// Runs an evaluation on up to `threads` threads. This one is in the library's environment.
     pub fn evaluation<R>(&self, threads: usize, evaluate: impl FnOnce() -> R) -> R {
-        struct Outside<'a>(&'a Calls);
-        impl Drop for Outside<'_> {
-            fn drop(&mut self) {
-                self.0.how.store(OUTSIDE, Relaxed);
-            }
-        }
         let environment = host_environment();
         self.environment.set(environment);
         let how = match () {
@@ -78,11 +81,21 @@ impl Calls {
     }
 }
 
+/// The end of an evaluation.
+struct Outside<'a>(&'a Calls);
+
+impl Drop for Outside<'_> {
+    fn drop(&mut self) {
+        self.0.how.store(OUTSIDE, Relaxed);
+    }
+}
+
 /// The host's part of a node.
 pub struct HostNode {
     evaluate: extern "C" fn(*mut c_void, *mut hob_node_call) -> hob_verdict,
     user_data: *mut c_void,
-    calls: Shared<Calls>,
+    /// It outlives the node, which counts no owner: two atomic exchanges would be a tenth of the node's life without runs.
+    calls: NonNull<Calls>,
     /// Most nodes have none of it.
     rare: Option<Box<Rare>>,
 }
@@ -103,7 +116,11 @@ unsafe impl Sync for HostNode {}
 
 impl HostNode {
     /// The node of a desc. With an owner, the caller calls its `own` once the node is in a graph.
-    pub fn new(
+    ///
+    /// # Safety
+    /// `calls` has an owner until the node is dropped.
+    #[inline]
+    pub unsafe fn new(
         desc: &hob_node_desc,
         evaluate: extern "C" fn(*mut c_void, *mut hob_node_call) -> hob_verdict,
         calls: &Shared<Calls>,
@@ -116,34 +133,43 @@ impl HostNode {
             rare = Some(try_box(Rare { is_equal, release_value, owner: shared.clone() })?);
             owner = Some(shared);
         }
-        let node = Self { evaluate, user_data: desc.user_data, calls: calls.clone(), rare };
+        let node = Self { evaluate, user_data: desc.user_data, calls: NonNull::from(&**calls), rare };
         node.count_memory();
         Ok((node, owner))
     }
 
     /// The same node for another graph. The host's pointer is released after all of them.
-    pub fn copy(&self, calls: &Shared<Calls>) -> Result<Self> {
+    ///
+    /// # Safety
+    /// As [`Self::new`].
+    pub unsafe fn copy(&self, calls: &Shared<Calls>) -> Result<Self> {
         let copy = |rare: &Rare| {
             let Rare { is_equal, release_value, ref owner } = *rare;
             try_box(Rare { is_equal, release_value, owner: owner.clone() })
         };
         let rare = self.rare.as_deref().map(copy).transpose()?;
-        let node = Self { evaluate: self.evaluate, user_data: self.user_data, calls: calls.clone(), rare };
+        let node = Self { evaluate: self.evaluate, user_data: self.user_data, calls: NonNull::from(&**calls), rare };
         node.count_memory();
         Ok(node)
     }
 
     fn count_memory(&self) {
         if self.rare.is_some() {
-            self.calls.memory.fetch_add(MEMORY_OF_RARE, Relaxed);
+            self.calls().memory.fetch_add(MEMORY_OF_RARE, Relaxed);
         }
+    }
+
+    #[inline]
+    fn calls(&self) -> &Calls {
+        // SAFETY: by the contract of `new` and `copy`.
+        unsafe { self.calls.as_ref() }
     }
 }
 
 impl Drop for HostNode {
     fn drop(&mut self) {
         if self.rare.is_some() {
-            self.calls.memory.fetch_sub(MEMORY_OF_RARE, Relaxed);
+            self.calls().memory.fetch_sub(MEMORY_OF_RARE, Relaxed);
         }
     }
 }
@@ -163,7 +189,7 @@ impl Function for HostNode {
             message: message.as_mut_ptr().cast(),
             ..hob_node_call::defaults()
         };
-        let verdict = self.calls.host(|| (self.evaluate)(self.user_data, &raw mut host));
+        let verdict = self.calls().host(|| (self.evaluate)(self.user_data, &raw mut host));
         call.held = Held { bytes: host.held_bytes, cost_ns: host.cost_ns };
         match verdict {
             hob_verdict::Done => Verdict::Done,
@@ -175,13 +201,13 @@ impl Function for HostNode {
     fn is_equal(&self, output: usize, old: Value, new: Value) -> bool {
         let Some(is_equal) = self.rare.as_ref().and_then(|rare| rare.is_equal) else { return old == new };
         let (old, new) = (hob_value::from(old), hob_value::from(new));
-        self.calls.host(|| is_equal(self.user_data, output as u32, &raw const old, &raw const new)) != 0
+        self.calls().host(|| is_equal(self.user_data, output as u32, &raw const old, &raw const new)) != 0
     }
 
     fn release(&self, output: usize, value: Value) {
         if let Some(release) = self.rare.as_ref().and_then(|rare| rare.release_value) {
             let value = hob_value::from(value);
-            self.calls.host(|| release(self.user_data, output as u32, &raw const value));
+            self.calls().host(|| release(self.user_data, output as u32, &raw const value));
         }
     }
 }

@@ -247,7 +247,9 @@ impl hob_node_desc {
     }
 
     fn cutoff(&self, at: usize, pin: &hob_node_output) -> Result<Cutoff> {
-        let is_number = pin.epsilon >= 0.0;
+        // Without a comparison of numbers, which could trap.
+        let bits = pin.epsilon.to_bits();
+        let is_number = bits <= f64::INFINITY.to_bits() || bits == (-0.0_f64).to_bits();
         Ok(match pin.cutoff.check("hob_node_output.cutoff")? {
             hob_cutoff::Generation => Cutoff::Generation,
             hob_cutoff::Epsilon if is_number => Cutoff::Epsilon(pin.epsilon),

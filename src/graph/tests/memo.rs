@@ -122,7 +122,7 @@ impl Scene {
         let cells = self.graph.structure.node(node.index1 - 1);
         let in_use = self.graph.marks.in_use(node.index1 - 1);
         let is_read = |at: u32| cells.lazy & (1 << at) == 0 || in_use & (1 << at) != 0;
-        let sources = (0..cells.input_count).filter(|&at| is_read(at));
+        let sources = (0..cells.input_count()).filter(|&at| is_read(at));
         let sources = sources.map(|at| self.graph.structure.source_node(cells.first_input + at) + 1);
         sources.filter_map(|index1| self.heavy.iter().position(|node| node.index1 == index1)).collect()
     }

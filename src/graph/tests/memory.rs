@@ -18,6 +18,16 @@ fn grid(net: &mut Net, count: usize) -> (Id, Vec<Id>) {
 }
 
 #[test]
+fn memory_of_threads_counts_after_the_levels_of_a_plan_are_forgotten() {
+    let mut net = Net::new(Evaluator::Parallel);
+    grid(&mut net, 500);
+    net.evaluate();
+    let used = net.graph.threads.memory_used();
+    net.graph.threads.forget_levels();
+    assert_eq!(net.graph.threads.memory_used(), used);
+}
+
+#[test]
 fn evaluation_does_not_allocate_once_warm() {
     for evaluator in EVALUATORS {
         let mut net = Net::new(evaluator);

@@ -19,7 +19,7 @@ mod single;
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::executor::{Helpers, Options};
+use crate::executor::{Executor, Helpers, Options};
 
 /// The host's part of a node, as a closure.
 #[derive(Clone)]

@@ -150,3 +150,22 @@ fn frames_in_which_many_nodes_are_dirty_by_themselves_are_not_guessed() {
         assert_eq!(guess.expects_most(touched), touched == few);
     }
 }
+
+#[test]
+fn level_of_one_slow_node_is_not_worth_another_thread() {
+    let mut net = Net::new(Evaluator::Parallel);
+    let head = net.input("head", 0.0);
+    let mut last = head;
+    for _ in 0..4 {
+        last = net.pure("node", &[last], |inputs| inputs[0] + 1.0);
+    }
+    net.sink(last);
+    net.evaluate();
+    net.graph.state.set_durations(10_000_000);
+    net.graph.threads.forget_levels();
+    for number in 1..4 {
+        net.set(head, f64::from(number));
+        net.evaluate();
+        assert!(net.graph.threads.heavy.is_empty());
+    }
+}
