@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_whose_keys_share_slot_and_tag_are_told_apart() {
+    fn find_compares_keys_with_the_same_slot_and_tag() {
         let mut table = Table::default();
         for last in 0..100 {
             assert_eq!(table.find(&alike(last)), None);

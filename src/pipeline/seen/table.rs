@@ -39,9 +39,9 @@ fn slot_of(key: &PipelineKey, index: u32, mask: usize) -> u32 {
 
 /// Keys and their indices: numbers from 0 in the order of insertion. A key stays forever.
 ///
-/// A slot has one more than the index of a key in its low bits: as many as count the slots, of which at most half are in
-/// use. The other bits are a tag, from the high half of the key's first word. A slot without an index is empty. Tables are
-/// replaced by larger ones. A reader of an old table misses only keys that were inserted after it began.
+/// At most half of the slots are in use. The low bits of a slot are one more than the index of a key: as many bits as number
+/// the slots. The other bits are a tag, from the high half of the key's first word. A slot without an index is empty. Tables
+/// are replaced by larger ones. A reader of an old table misses only keys that were inserted after it began.
 #[derive(Default)]
 pub struct KeyTable {
     tables: [OnceLock<Vec<AtomicU32>>; LEVELS],
