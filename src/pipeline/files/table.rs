@@ -72,6 +72,7 @@ impl Table {
     }
 
     /// The pipeline of a key.
+    #[inline(never)]
     pub fn find(&self, key: &PipelineKey) -> Option<usize> {
         self.search(key, |at| self.rows[at].key == *key)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::base::{Result, try_collect};
+use crate::base::Result;
 
 /// The first chunk has 2^`FIRST` indices. Each chunk has twice as many as the one before.
 const FIRST: u32 = 5;
@@ -37,6 +37,8 @@ pub struct Grown<T, const SHARED: usize = 1> {
 }
 
 impl<T, const SHARED: usize> Default for Grown<T, SHARED> {
+    // Compiled once, as its owners have up to nine.
+    #[inline(never)]
     fn default() -> Self {
         Self { chunks: [const { OnceLock::new() }; CHUNKS] }
     }
@@ -60,11 +62,13 @@ impl<T: Default, const SHARED: usize> Grown<T, SHARED> {
         let Some(last) = count.checked_sub(1) else { return Ok(()) };
         // There are no more indices.
         let last = Place::of(u32::try_from(last).unwrap_or(u32::MAX)).chunk as usize;
-        for (chunk, items) in self.chunks.iter().enumerate().take(last + 1).skip(FIRST as usize) {
+        for (chunk, items) in (0..=last).zip(&self.chunks).skip(FIRST as usize) {
             if items.get().is_none() {
+                let (mut made, count) = (Vec::new(), (1 << chunk) / SHARED);
+                made.try_reserve_exact(count)?;
+                made.resize_with(count, T::default);
                 // If another thread was faster, its chunk is as good.
-                let items_of_chunk = (1 << chunk) / SHARED;
-                _ = items.set(try_collect((0..items_of_chunk).map(|_| T::default()))?);
+                _ = items.set(made);
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::sync::atomic::{
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::grown::{Grown, Place};
-use crate::base::{Error, Result, error, try_collect};
+use crate::base::{Error, Result, error};
 use crate::pipeline::PipelineKey;
 
 /// Slots of the first table. Each one holds twice as many as the one before.
@@ -155,7 +155,9 @@ impl KeyTable {
         if let Some(slots) = table.get() {
             return Ok(slots);
         }
-        let slots = try_collect((0..FIRST << level).map(|_| AtomicU32::new(0)))?;
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(FIRST << level)?;
+        slots.resize_with(FIRST << level, AtomicU32::default);
         for index in 0..count as u32 {
             let key = self.key_at(index).unwrap_or_default();
             if let Err(at) = self.find_in(&slots, &key) {
