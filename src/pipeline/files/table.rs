@@ -35,11 +35,12 @@ const SLOTS: usize = 64;
 
 /// Pipelines, each once, with their use data and their encoded form.
 ///
-/// The index is a hash table of at least twice as many slots as rows. A slot has the high half of a key's first word, and
-/// one more than the number of its row; 0 is an empty slot. Keys are hashes, so their first words are spread.
+/// The index is a hash table of at least twice as many slots as rows. A slot has one more than the number of a row in its
+/// low bits: as many as count the slots. The other bits are a tag, from the high half of the key's first word. A slot
+/// without a number is empty. Keys are hashes, so their first words are spread.
 #[derive(Default)]
 pub struct Table {
-    slots: Vec<u64>,
+    slots: Vec<u32>,
     rows: Vec<Row>,
     chunks: Vec<Vec<u8>>,
 }
@@ -49,43 +50,66 @@ fn word(key: &PipelineKey) -> u64 {
     key.0.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-fn slot_of(key: &PipelineKey, at: usize) -> u64 {
-    word(key) >> 32 << 32 | (at as u64 + 1)
+/// The tag of a key in an index with that many slots.
+fn tag(key: &PipelineKey, slots: usize) -> u32 {
+    (word(key) >> 32) as u32 & !(slots.wrapping_sub(1) as u32)
 }
 
 impl Table {
-    /// The pipeline of a key.
-    pub fn find(&self, key: &PipelineKey) -> Option<usize> {
-        let tag = word(key) >> 32;
-        let mut place = word(key) as usize;
+    /// The first row that `is_wanted` accepts, of those with the tag of a key.
+    #[inline]
+    fn search(&self, key: &PipelineKey, mut is_wanted: impl FnMut(usize) -> bool) -> Option<usize> {
+        let (mask, tag, mut place) = (self.slots.len().wrapping_sub(1), tag(key, self.slots.len()), word(key) as usize);
         loop {
             // An empty table has no slots.
-            let slot = *self.slots.get(place & self.slots.len().wrapping_sub(1))?;
-            let at = (slot as u32).checked_sub(1)? as usize;
-            if slot >> 32 == tag && self.rows[at].key == *key {
+            let slot = *self.slots.get(place & mask)?;
+            let at = (slot & mask as u32).checked_sub(1)? as usize;
+            if slot & !(mask as u32) == tag && is_wanted(at) {
                 return Some(at);
             }
             place += 1;
         }
     }
 
-    /// Begin to load what [`find`](Self::find) of a key will need, and the use data.
+    /// The pipeline of a key.
+    #[inline(never)]
+    pub fn find(&self, key: &PipelineKey) -> Option<usize> {
+        self.search(key, |at| self.rows[at].key == *key)
+    }
+
+    /// [`find`](Self::find), with the answer of [`fetch_row`](Self::fetch_row) before rows were added.
     #[inline]
-    pub fn fetch_ahead(&self, key: &PipelineKey) {
-        let slot = self.slots.get(word(key) as usize & self.slots.len().wrapping_sub(1)).copied().unwrap_or(0);
-        if let Some(row) = (slot as u32).checked_sub(1).and_then(|at| self.rows.get(at as usize)) {
-            fetch_ahead(&row.key);
-            fetch_ahead(&row.uses);
+    pub fn find_fetched(&self, key: &PipelineKey, fetched: Option<u32>) -> Option<usize> {
+        let fetched = fetched.map(|at| at as usize);
+        fetched.filter(|&at| self.rows.get(at).is_some_and(|row| row.key == *key)).or_else(|| self.find(key))
+    }
+
+    /// Begin to load what [`fetch_row`](Self::fetch_row) of a key will need.
+    #[inline]
+    pub fn fetch_slot(&self, key: &PipelineKey) {
+        if let Some(slot) = self.slots.get(word(key) as usize & self.slots.len().wrapping_sub(1)) {
+            fetch_ahead(slot);
         }
     }
 
+    /// Begin to load the row that a key has almost surely, since it has its tag. Returns its number.
+    #[inline]
+    pub fn fetch_row(&self, key: &PipelineKey) -> Option<u32> {
+        let at = self.search(key, |_| true)?;
+        if let Some(row) = self.rows.get(at) {
+            fetch_ahead(&row.key);
+            fetch_ahead(&row.uses);
+        }
+        Some(at as u32)
+    }
+
     /// Put a row that no slot has into the first empty one. There is an empty slot.
-    fn index(slots: &mut [u64], key: &PipelineKey, at: usize) {
+    fn index(slots: &mut [u32], key: &PipelineKey, at: usize) {
         let (mut place, mask) = (word(key) as usize, slots.len() - 1);
-        while slots[place & mask] > 0 {
+        while slots[place & mask] & mask as u32 > 0 {
             place += 1;
         }
-        slots[place & mask] = slot_of(key, at);
+        slots[place & mask] = tag(key, slots.len()) | (at as u32 + 1);
     }
 
     /// Slots for one more row.
@@ -171,8 +195,45 @@ impl Table {
 
     /// Bytes held, without the sets of masks.
     pub fn memory_used(&self) -> usize {
-        self.slots.capacity() * size_of::<u64>()
+        self.slots.capacity() * size_of::<u32>()
             + self.rows.capacity() * size_of::<Row>()
             + self.chunks.iter().map(Vec::capacity).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys that begin at the same slot and have the same tag.
+    fn alike(last: u8) -> PipelineKey {
+        let mut key = PipelineKey::default();
+        (key.0[0], key.0[7], key.0[31]) = (63, 9, last);
+        key
+    }
+
+    #[test]
+    fn find_compares_keys_with_the_same_slot_and_tag() {
+        let mut table = Table::default();
+        for last in 0..100 {
+            assert_eq!(table.find(&alike(last)), None);
+            let at = table.insert(&alike(last), &[last], UseData::default(), 1).expect("memory");
+            assert_eq!(at, usize::from(last));
+        }
+        for last in 0..100 {
+            let fetched = table.fetch_row(&alike(last));
+            assert_eq!(fetched, Some(0), "the first row with the tag");
+            assert_eq!(table.find_fetched(&alike(last), fetched), Some(usize::from(last)));
+            assert_eq!(table.find_fetched(&alike(last), None), Some(usize::from(last)));
+        }
+        let fetched = table.fetch_row(&alike(100));
+        assert_eq!(table.find_fetched(&alike(100), fetched), None);
+    }
+
+    #[test]
+    fn empty_table_has_no_row_to_fetch() {
+        let table = Table::default();
+        table.fetch_slot(&alike(0));
+        assert_eq!((table.fetch_row(&alike(0)), table.find_fetched(&alike(0), None)), (None, None));
     }
 }

@@ -67,7 +67,7 @@ impl Known {
         let index = precompiler.find(&entry.key).unwrap_or(u32::MAX);
         self.facts.reserve(index as usize + 1)?;
         _ = self.uses.reserve(index as usize + 1);
-        if let (Some(fact), Some(description)) = (self.facts.get(index as usize), description) {
+        if let (Some(fact), Some(description)) = (self.facts.get(index), description) {
             _ = fact.description.set(description);
         }
         Ok((index, is_new))
@@ -75,12 +75,12 @@ impl Known {
 
     fn has_description(&self, precompiler: &Precompiler, entry: &Entry<'_>) -> bool {
         let index = precompiler.find(&entry.key);
-        index.and_then(|index| self.facts.get(index as usize)).is_some_and(|fact| fact.description.get().is_some())
+        index.and_then(|index| self.facts.get(index)).is_some_and(|fact| fact.description.get().is_some())
     }
 
     /// The description of a pipeline that a worker has taken.
     pub fn description(&self, index: u32) -> Option<Shared<Description>> {
-        let find = || self.facts.get(index as usize).and_then(|fact| fact.description.get()).cloned();
+        let find = || self.facts.get(index).and_then(|fact| fact.description.get()).cloned();
         find().or_else(|| {
             // It is just being added.
             let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +90,7 @@ impl Known {
 
     /// Set the source of a pipeline. False if it has one. A cache may list a pipeline that the host has built.
     pub fn set_origin(&self, index: u32, origin: Origin) -> bool {
-        let Some(fact) = self.facts.get(index as usize) else { return false };
+        let Some(fact) = self.facts.get(index) else { return false };
         let may_set = |old: u8| old == 0 || (old == Origin::Host as u8 && origin != Origin::Host);
         let set = |flags: u8| may_set(flags & ORIGIN).then_some(flags & !ORIGIN | origin as u8);
         fact.flags.fetch_update(Relaxed, Relaxed, set).is_ok()
@@ -98,13 +98,13 @@ impl Known {
 
     /// The first source of a pipeline.
     pub fn origin(&self, index: u32) -> Option<Origin> {
-        let flags = self.facts.get(index as usize)?.flags.load(Relaxed);
+        let flags = self.facts.get(index)?.flags.load(Relaxed);
         [None, Some(Origin::Shipped), Some(Origin::User), Some(Origin::Host)][usize::from(flags & ORIGIN)]
     }
 
     /// Note a use. True for the first one.
     pub fn note_first_use(&self, index: u32, frame: u32) -> bool {
-        let Some(fact) = self.facts.get(index as usize) else { return false };
+        let Some(fact) = self.facts.get(index) else { return false };
         let is_first = fact.flags.fetch_or(USED, Relaxed) & USED == 0;
         if is_first {
             fact.first_frame.store(frame, Relaxed);
@@ -114,41 +114,41 @@ impl Known {
 
     /// The first use is written.
     pub fn note_recorded(&self, index: u32) {
-        if let Some(fact) = self.facts.get(index as usize) {
+        if let Some(fact) = self.facts.get(index) {
             fact.flags.fetch_or(RECORDED, Relaxed);
         }
     }
 
     /// Whether the first use is written.
     pub fn is_recorded(&self, index: u32) -> bool {
-        self.facts.get(index as usize).is_some_and(|fact| fact.flags.load(Relaxed) & RECORDED > 0)
+        self.facts.get(index).is_some_and(|fact| fact.flags.load(Relaxed) & RECORDED > 0)
     }
 
     /// Frame of the first use.
     pub fn first_frame(&self, index: u32) -> u32 {
-        self.facts.get(index as usize).map_or(0, |fact| fact.first_frame.load(Relaxed))
+        self.facts.get(index).map_or(0, |fact| fact.first_frame.load(Relaxed))
     }
 
     /// Set the build time in microseconds.
     pub fn set_build_us(&self, index: u32, build_us: u64) {
-        if let Some(fact) = self.facts.get(index as usize) {
+        if let Some(fact) = self.facts.get(index) {
             fact.build_us.store(u32::try_from(build_us).unwrap_or(u32::MAX), Relaxed);
         }
     }
 
     /// Build time in microseconds. 0: unknown.
     pub fn build_us(&self, index: u32) -> u32 {
-        self.facts.get(index as usize).map_or(0, |fact| fact.build_us.load(Relaxed))
+        self.facts.get(index).map_or(0, |fact| fact.build_us.load(Relaxed))
     }
 
     /// True once: the pipeline is needed and must be requested.
     pub fn must_request(&self, index: u32) -> bool {
-        self.facts.get(index as usize).is_some_and(|fact| fact.flags.fetch_or(REQUESTED, Relaxed) & REQUESTED == 0)
+        self.facts.get(index).is_some_and(|fact| fact.flags.fetch_or(REQUESTED, Relaxed) & REQUESTED == 0)
     }
 
     /// A request was not served: the next use requests again.
     pub fn forget_request(&self, index: u32) {
-        if let Some(fact) = self.facts.get(index as usize) {
+        if let Some(fact) = self.facts.get(index) {
             fact.flags.fetch_and(!REQUESTED, Relaxed);
         }
     }

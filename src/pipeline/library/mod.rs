@@ -42,6 +42,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::precompile::{self, Entry, Precompiler, Sighting, State};
+use super::seen::Place;
 use super::{DescriptionRef, Dimension, Identity, Loaded, Mask, PipelineKey, Shipped, ShippedScan, check_mask};
 use crate::base::{
     Id, Level, Result, Shared, SharedDyn, Text, error, host_log, thread_number, try_collect, try_push, try_to_vec,
@@ -315,17 +316,17 @@ impl Library {
     /// [`use_pipeline`](Self::use_pipeline) on the thread with this number.
     #[inline]
     pub fn use_on(&self, thread: usize, key: &PipelineKey) -> State {
-        let Some(index) = self.precompiler.find_here(key) else { return self.unknown(key) };
-        let state = self.precompiler.state_of(index);
-        if self.known.uses.note_use(index, thread) || !state.is_final() {
-            self.note_use(key, index, state);
-        }
-        state
+        let Some(place) = self.precompiler.find_here(key) else { return self.unknown(key) };
+        let (is_ready, is_first) = (self.precompiler.is_ready_at(place), self.known.uses.note_use(place, thread));
+        if is_ready && !is_first { State::Ready } else { self.note_use(key, place.index, is_first) }
     }
 
+    /// The rest of a use that may be the first one, or of a pipeline that was not ready. Returns its state.
     #[cold]
-    fn note_use(&self, key: &PipelineKey, index: u32, state: State) {
-        if self.known.note_first_use(index, self.frame.load(Relaxed)) {
+    #[inline(never)]
+    fn note_use(&self, key: &PipelineKey, index: u32, may_be_first: bool) -> State {
+        let state = self.precompiler.state_of(index);
+        if (may_be_first || !state.is_final()) && self.known.note_first_use(index, self.frame.load(Relaxed)) {
             self.counters.used(self.known.origin(index), state);
             self.precompiler.note_use(key);
             self.saving.used(index, self.mask(), state == State::Ready);
@@ -334,6 +335,7 @@ impl Library {
             self.precompiler.request(key);
             self.serve();
         }
+        state
     }
 
     /// The host has built a pipeline itself, because it was not ready. It counts as used in this frame, and is kept for
@@ -367,7 +369,7 @@ impl Library {
         self.known.set_build_us(index, build_us);
         if !was_used {
             // The use was not counted, because the pipeline was unknown.
-            self.known.uses.note_use(index, thread_number());
+            self.known.uses.note_use(Place::of(index), thread_number());
         }
         let origin = self.known.origin(index);
         self.counters.built_by_host(origin, was_used, build_us);

@@ -12,7 +12,7 @@ use super::predict::{Predictor, Verdict};
 use super::queue::{Order, Queue};
 use super::selection::{Answer, Comparison};
 use crate::base::{Id, Result, error, sort_numbers};
-use crate::pipeline::seen::{Grown, KeyTable};
+use crate::pipeline::seen::{Grown, KeyTable, Place};
 use crate::pipeline::{MAX_SHADERS, PipelineKey};
 
 /// The part that threads read without the lock.
@@ -26,12 +26,17 @@ pub struct Board {
 impl Board {
     /// The state of an item.
     pub fn state(&self, item: u32) -> State {
-        let number = self.states.get(item as usize).map_or(0, |state| state.load(Acquire));
-        State::ALL[usize::from(number)]
+        State::of_number(self.states.get(item).map_or(0, |state| state.load(Acquire)))
+    }
+
+    /// Whether the item at a place is ready: one comparison, for the calls of a frame.
+    #[inline(always)]
+    pub fn is_ready_at(&self, place: Place) -> bool {
+        self.states.at(place).is_some_and(|state| state.load(Acquire) == State::Ready as u8)
     }
 
     fn note(&self, item: u32, state: State) {
-        if let Some(place) = self.states.get(item as usize) {
+        if let Some(place) = self.states.get(item) {
             place.store(state as u8, Release);
         }
     }

@@ -60,9 +60,19 @@ pub enum State {
 impl State {
     /// Number of states.
     pub const COUNT: usize = 7;
-    /// All states, in the order of their numbers.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::Unknown, Self::Unselected, Self::Queued, Self::Running, Self::Ready, Self::Failed, Self::Banned];
+
+    /// The state with this number. Larger numbers count as the last state.
+    pub const fn of_number(number: u8) -> Self {
+        match number {
+            0 => Self::Unknown,
+            1 => Self::Unselected,
+            2 => Self::Queued,
+            3 => Self::Running,
+            4 => Self::Ready,
+            5 => Self::Failed,
+            _ => Self::Banned,
+        }
+    }
 
     /// Whether it failed or is banned, so that it never gets ready.
     pub fn is_refused(self) -> bool {

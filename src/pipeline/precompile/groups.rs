@@ -100,7 +100,7 @@ fn complete(id: Id) -> u64 {
 
 impl Words {
     fn at(&self, id: Id) -> Option<&Word> {
-        self.0.get((id.index1 as usize).checked_sub(1)?)
+        self.0.get(id.index1.checked_sub(1)?)
     }
 
     /// The number of missing pipelines of a group. `None` for an invalid id.

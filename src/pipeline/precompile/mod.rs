@@ -53,6 +53,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use self::core::{Board, Core};
+use super::seen::Place;
 use super::{Mask, PipelineKey};
 use crate::base::{Id, Result, error};
 use crate::executor::Deadline;
@@ -199,9 +200,9 @@ impl Precompiler {
         self.board.table.find(key)
     }
 
-    /// [`find`](Self::find), compiled into its caller.
+    /// The place of a pipeline, compiled into its caller.
     #[inline(always)]
-    pub fn find_here(&self, key: &PipelineKey) -> Option<u32> {
+    pub(in crate::pipeline) fn find_here(&self, key: &PipelineKey) -> Option<Place> {
         self.board.table.find_here(key)
     }
 
@@ -214,6 +215,12 @@ impl Precompiler {
     #[inline]
     pub fn state_of(&self, index: u32) -> State {
         self.board.state(index)
+    }
+
+    /// Whether the pipeline at a place is ready.
+    #[inline(always)]
+    pub(in crate::pipeline) fn is_ready_at(&self, place: Place) -> bool {
+        self.board.is_ready_at(place)
     }
 
     /// Number of indices.

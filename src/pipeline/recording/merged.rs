@@ -96,6 +96,8 @@ pub struct Merged {
     sources: u32,
     common: CommonMasks,
     shaders: Vec<ShaderRef>,
+    /// The rows of the batch that is merged, as far as its keys are known.
+    fetched: Vec<Option<u32>>,
     /// First uses in some of the runs, by the begins of keys.
     timelines: Timelines<u64>,
     /// Those of the recording that is added, if its run is kept: the begin of the key, their order, the frame.
@@ -139,9 +141,14 @@ impl Merged {
 
     /// Merge a batch. Returns the number of entries that are lost.
     fn merge_batch(&mut self, bytes: &[u8], records: &[FoundRecord]) -> Result<u64> {
-        records.iter().for_each(|found| self.table.fetch_ahead(&Fingerprint(found.record.key)));
+        // A wait for one row after the other would take longer than all else.
+        records.iter().for_each(|found| self.table.fetch_slot(&Fingerprint(found.record.key)));
+        self.fetched.clear();
+        self.fetched.try_reserve(records.len())?;
+        let Self { fetched, table, .. } = self;
+        fetched.extend(records.iter().map(|found| table.fetch_row(&Fingerprint(found.record.key))));
         let mut lost = 0;
-        for FoundRecord { record, payload } in records {
+        for (place, FoundRecord { record, payload }) in records.iter().enumerate() {
             let payload = &bytes[payload.clone()];
             match Encoded::of(record, payload) {
                 Encoded::First(first) => {
@@ -154,7 +161,7 @@ impl Merged {
                         encoded: first.description,
                         hash: hash(first.description),
                     };
-                    let is_merged = match self.table.find(&first.key) {
+                    let is_merged = match self.table.find_fetched(&first.key, self.fetched[place]) {
                         Some(at) => self.merge_known(at, &first)?,
                         None => self.insert(&first)?,
                     };

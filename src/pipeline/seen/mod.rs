@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::PipelineKey;
 use crate::base::{Apart, Result};
-pub use grown::Grown;
+pub use grown::{Grown, Place};
 pub use table::KeyTable;
 
 /// Rows of counts. As many threads count without sharing cache lines.
@@ -38,7 +38,7 @@ const BLOCK: usize = 32;
 /// A count stops here. The distance to the largest number is more than the threads that can add at the same time.
 const MOST_USES: u32 = u32::MAX - (1 << 16);
 
-type Row = Grown<Apart<[AtomicU32; BLOCK]>>;
+type Row = Grown<Apart<[AtomicU32; BLOCK]>, BLOCK>;
 
 /// How often each pipeline was used, by index. All methods may be called from any thread at any time.
 #[derive(Default)]
@@ -50,29 +50,38 @@ impl UseCounts {
     /// Count a use by the thread with this number: see [`thread_number`](crate::base::thread_number). Returns true for the
     /// first use in the thread's row, so that the first use of all is among them.
     #[inline]
-    pub fn note_use(&self, index: u32, thread: usize) -> bool {
-        let is_own = thread < OWN_ROWS;
-        let row = if is_own { thread } else { OWN_ROWS + thread % (ROWS - OWN_ROWS) };
-        let Some(count) = count(&self.rows[row], index) else { return false };
+    pub fn note_use(&self, place: Place, thread: usize) -> bool {
+        if thread >= OWN_ROWS {
+            return self.note_shared_use(place.index, thread);
+        }
+        let Some(count) = count(&self.rows[thread], place) else { return false };
         let uses = count.load(Relaxed);
-        if uses >= MOST_USES {
-            return false;
-        }
-        if is_own {
+        if uses < MOST_USES {
             count.store(uses + 1, Relaxed);
-            return uses == 0;
         }
-        count.fetch_add(1, Relaxed) == 0
+        uses == 0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_shared_use(&self, index: u32, thread: usize) -> bool {
+        let row = OWN_ROWS + thread % (ROWS - OWN_ROWS);
+        count(&self.rows[row], Place::of(index))
+            .is_some_and(|count| count.load(Relaxed) < MOST_USES && count.fetch_add(1, Relaxed) == 0)
     }
 
     /// Make room for the first `indices`. Uses of later ones are not counted.
     pub fn reserve(&self, indices: usize) -> Result<()> {
-        self.rows.iter().try_for_each(|row| row.reserve(indices.div_ceil(BLOCK)))
+        self.rows.iter().try_for_each(|row| row.reserve(indices))
     }
 
     /// The uses on all threads so far.
     pub fn uses(&self, index: u32) -> u64 {
-        self.rows.iter().filter_map(|row| count(row, index)).map(|count| u64::from(count.load(Relaxed))).sum()
+        self.rows
+            .iter()
+            .filter_map(|row| count(row, Place::of(index)))
+            .map(|count| u64::from(count.load(Relaxed)))
+            .sum()
     }
 
     /// Bytes on the heap.
@@ -98,7 +107,7 @@ impl Seen {
     /// Count a use of a pipeline. True for the first use in the thread's row.
     #[inline]
     pub fn note_use(&self, index: u32, thread: usize) -> bool {
-        self.counts.note_use(index, thread)
+        self.counts.note_use(Place::of(index), thread)
     }
 
     /// Insert a pipeline. Returns its index, and whether it is new. On an error nothing changes.
@@ -149,8 +158,7 @@ impl Seen {
     }
 }
 
-#[inline]
-fn count(row: &Row, index: u32) -> Option<&AtomicU32> {
-    let index = index as usize;
-    Some(&row.get(index / BLOCK)?.0[index % BLOCK])
+#[inline(always)]
+fn count(row: &Row, place: Place) -> Option<&AtomicU32> {
+    Some(&row.at(place)?.0[place.index as usize % BLOCK])
 }

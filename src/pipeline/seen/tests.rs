@@ -47,6 +47,23 @@ fn keys_that_share_their_first_word_have_different_indices() {
 }
 
 #[test]
+fn keys_of_the_last_slot_are_found_in_the_first_slots() {
+    let seen = Seen::default();
+    let key = |tag: u8, last: u8| {
+        let mut key = PipelineKey::default();
+        // All begin at the last slot of a table of 64.
+        (key.0[0], key.0[7], key.0[31]) = (63, tag, last);
+        key
+    };
+    let keys = [key(1, 0), key(2, 0), key(3, 0), key(2, 1)];
+    for (index, key) in (0..).zip(&keys) {
+        assert_eq!(seen.insert(key).expect("memory"), (index, true));
+    }
+    assert!((0..).zip(&keys).all(|(index, key)| seen.find(key) == Some(index)));
+    assert_eq!([seen.find(&key(4, 0)), seen.find(&key(1, 1)), seen.find(&key(3, 1))], [None; 3]);
+}
+
+#[test]
 fn uses_of_all_threads_add_up() {
     let seen = Seen::default();
     let indices: Vec<u32> = (0..100).map(|number| seen.insert(&key(number)).expect("memory").0).collect();
