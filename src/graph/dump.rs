@@ -358,7 +358,7 @@ fn read_output(reader: &mut Reader<'_>) -> Result<Output> {
         ));
     }
     if let Cutoff::Epsilon(of_output) = &mut output.cutoff {
-        *of_output = epsilon;
+        *of_output = if epsilon < f64::MAX { epsilon } else { f64::INFINITY };
     }
     Ok(output)
 }
@@ -458,7 +458,8 @@ impl<'a> Pin<'a> {
             Cutoff::Bytes => return Ok(()),
             Cutoff::Generation => "generation",
             Cutoff::Epsilon(epsilon) => {
-                self.member("epsilon", format_args!("{}", Number(epsilon)))?;
+                // JSON has no infinity: the largest number stands for it.
+                self.member("epsilon", format_args!("{}", Number(epsilon.min(f64::MAX))))?;
                 "epsilon"
             }
             Cutoff::Callback => "callback",

@@ -77,6 +77,18 @@ fn text_is_json_and_loads_as_the_same_graph() {
 }
 
 #[test]
+fn an_infinite_epsilon_is_loaded_as_one() {
+    let mut graph: Graph<Closure> = Graph::new().unwrap();
+    let outputs = [Output { cutoff: Cutoff::Epsilon(f64::INFINITY), ..Output::default() }];
+    let options = NodeOptions { class: Class::Input, outputs: &outputs, ..NodeOptions::default() };
+    graph.add(&options, None).unwrap();
+    let text = json(&graph);
+    let parsed: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(parsed["nodes"][0]["outputs"][0]["epsilon"], f64::MAX);
+    assert_eq!(json(&load(&text).unwrap().graph), text);
+}
+
+#[test]
 fn hostile_text_is_refused_with_its_position() {
     let node = |more: &str| format!("{{\"hobgoblin_graph\": 1, \"nodes\": [{{\"id\": 1{more}}}]");
     let two = "{\"hobgoblin_graph\": 1, \"nodes\": [{\"id\": 1, \"inputs\": [{}], \"outputs\": [{}]}], \"links\": [";
