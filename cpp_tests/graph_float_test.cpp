@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <thread>
+#include <vector>
 
 #include "executor_support.h"
 #include "float_support.h"
@@ -152,6 +153,68 @@ TEST("float: hooks during an evaluation leave the nodes' environment as it was")
     for (const Manner manner : {Manner::flushing, Manner::trapping}) {
         run(manner, true, HOB_EVALUATOR_PARALLEL, pool.get());
         run(manner, false, HOB_EVALUATOR_BITSET, nullptr);
+    }
+}
+
+namespace {
+
+/// Runs of a node behind one whose output has that cut-off, while the numbers follow each other in an environment.
+int runs_behind_epsilon(bool is_default, hob_evaluator evaluator, double epsilon, const std::vector<double>& numbers) {
+    const GraphHandle graph = make_graph();
+    int runs = 0;
+    hob_node_desc desc = HOB_NODE_DESC_INIT;
+    desc.node_class = HOB_NODE_CLASS_INPUT;
+    desc.output_count = 1;
+    hob_node_id input = {0, 0}, filter = {0, 0}, sink = {0, 0};
+    ENSURE_OK(hob_graph_add_node(graph.get(), &desc, &input));
+    const hob_node_output output = {HOB_CUTOFF_EPSILON, 0, epsilon, {{0, 0}}};
+    desc.node_class = HOB_NODE_CLASS_PURE;
+    desc.input_count = 1;
+    desc.outputs = &output;
+    desc.evaluate = [](void*, hob_node_call* call) {
+        call->outputs[0] = call->inputs[0];
+        return HOB_VERDICT_DONE;
+    };
+    ENSURE_OK(hob_graph_add_node(graph.get(), &desc, &filter));
+    desc.flags = HOB_NODE_SINK;
+    desc.outputs = nullptr;
+    desc.user_data = &runs;
+    desc.evaluate = [](void* self, hob_node_call*) {
+        ++*static_cast<int*>(self);
+        return HOB_VERDICT_DONE;
+    };
+    ENSURE_OK(hob_graph_add_node(graph.get(), &desc, &sink));
+    ENSURE_OK(hob_graph_connect(graph.get(), input, 0, filter, 0));
+    ENSURE_OK(hob_graph_connect(graph.get(), filter, 0, sink, 0));
+    hob_evaluation_desc how = HOB_EVALUATION_DESC_INIT;
+    how.evaluator = evaluator;
+    std::fenv_t saved;
+    std::fegetenv(&saved);
+    if (!is_default) {
+        std::fesetround(FE_UPWARD);
+        _mm_setcsr(_mm_getcsr() | flush_denormals);
+    }
+    int failures = 0;
+    for (const double number : numbers) {
+        hob_value value = {{0, 0}};
+        value.words[0] = bits(number);
+        failures += hob_graph_set_input(graph.get(), input, 0, &value) != HOB_RESULT_OK;
+        failures += hob_graph_evaluate(graph.get(), nullptr, &how, nullptr) != HOB_RESULT_OK;
+    }
+    std::fesetenv(&saved);
+    ENSURE(failures == 0);
+    return runs;
+}
+
+}  // namespace
+
+TEST("float: a cut-off by epsilon does not depend on how the host rounds and flushes numbers") {
+    for (const hob_evaluator evaluator : evaluators) {
+        for (const bool is_default : {true, false}) {
+            // 0.4 - 0.1 rounds to more than 0.3, unless the difference is rounded down before it is compared.
+            EXPECT(runs_behind_epsilon(is_default, evaluator, 0.3, {0.4, 0.1, 0.4, 0.1}) == 4);
+            EXPECT(runs_behind_epsilon(is_default, evaluator, 0, {2.2250738585072014e-308, 3e-308, 1e-310}) == 3);
+        }
     }
 }
 

@@ -62,6 +62,11 @@ impl<F: Function> Graph<F> {
         Some(Summary { broken: self.state.broken() as u64, evaluator, ..summary })
     }
 
+    /// Whether evaluations may compute with floating-point numbers.
+    pub fn has_floats(&self) -> bool {
+        self.has_floats
+    }
+
     /// [`Self::evaluate`] for all frames.
     #[inline(never)]
     pub fn evaluate_apart(&mut self, executor: &Executor, options: &Evaluation) -> Result<Summary> {

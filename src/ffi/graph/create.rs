@@ -85,7 +85,8 @@ impl GraphCell {
         let executor = executor.for_callbacks();
         let Self { graph, calls, .. } = self;
         in_default_environment(|| {
-            calls.evaluation(executor.max_concurrency(), || graph.evaluate_apart(&executor, evaluation))
+            let (threads, has_floats) = (executor.max_concurrency(), graph.has_floats());
+            calls.evaluation(threads, has_floats, || graph.evaluate_apart(&executor, evaluation))
         })
     }
 }

@@ -28,7 +28,8 @@ const OUTSIDE: u8 = 0;
 const ACTIVE: u8 = 1;
 /// Calls activate it, and leave it active until their block ends.
 const BY_BLOCK: u8 = 2;
-/// Calls activate it, and the library's again: the host's has traps, which the library's numbers would meet.
+/// Calls activate it, and the library's again: the host's has traps, which the library's numbers would meet, or it rounds
+/// or flushes numbers that the library compares.
 const BY_CALL: u8 = 3;
 
 impl Calls {
@@ -41,11 +42,12 @@ impl Calls {
     }
 
     /// Runs an evaluation on up to `threads` threads. This one is in the library's environment.
-    pub fn evaluation<R>(&self, threads: usize, evaluate: impl FnOnce() -> R) -> R {
+    /// `has_floats`: the library computes with floating-point numbers between the calls.
+    pub fn evaluation<R>(&self, threads: usize, has_floats: bool, evaluate: impl FnOnce() -> R) -> R {
         let environment = host_environment();
         self.environment.set(environment);
         let how = match () {
-            () if environment.has_traps() => BY_CALL,
+            () if environment.has_traps() || has_floats && !environment.is_default() => BY_CALL,
             () if threads > 1 && !environment.is_default() => BY_BLOCK,
             () => ACTIVE,
         };
