@@ -298,7 +298,9 @@ impl Io for OsIo {
     }
 
     fn create(&self, path: &Path) -> io::Result<SharedFile> {
-        share_file(OsFile(system::open(path, Access::Append { mode: OWN_FILE }, Links::Refuse)?))
+        let file = system::open(path, Access::Append { mode: OWN_FILE }, Links::Refuse)?;
+        // An empty file would refuse the next try.
+        share_file(OsFile(file)).inspect_err(|_| drop(system::remove(path)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -360,7 +362,7 @@ impl Io for OsIo {
     fn create_named(&self, path: &Path, replaced: &Path) -> io::Result<SharedFile> {
         let file = system::open(path, Access::Append { mode: SHIPPED_FILE }, Links::Refuse)?;
         system::copy_rights(&file, replaced);
-        share_file(OsFile(file))
+        share_file(OsFile(file)).inspect_err(|_| drop(system::remove(path)))
     }
 
     fn replace_named(&self, from: &Path, to: &Path) -> io::Result<()> {
