@@ -102,6 +102,11 @@ impl Known {
         [None, Some(Origin::Shipped), Some(Origin::User), Some(Origin::Host)][usize::from(flags & ORIGIN)]
     }
 
+    /// Whether a cache has the pipeline.
+    pub fn is_of_cache(&self, index: u32) -> bool {
+        matches!(self.origin(index), Some(Origin::Shipped | Origin::User))
+    }
+
     /// Note a use. True for the first one.
     pub fn note_first_use(&self, index: u32, frame: u32) -> bool {
         let Some(fact) = self.facts.get(index) else { return false };

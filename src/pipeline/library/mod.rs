@@ -329,7 +329,10 @@ impl Library {
         if (may_be_first || !state.is_final()) && self.known.note_first_use(index, self.frame.load(Relaxed)) {
             self.counters.used(self.known.origin(index), state);
             self.precompiler.note_use(key);
-            self.saving.used(index, self.mask(), state == State::Ready);
+            // A pipeline that no cache has is recorded when the host adds it, perhaps just now on another thread.
+            if self.known.is_of_cache(index) {
+                self.saving.used(index, self.mask(), state == State::Ready);
+            }
         }
         if !state.is_final() && self.known.must_request(index) {
             self.precompiler.request(key);
@@ -377,7 +380,7 @@ impl Library {
             host_log(Level::Info, format_args!("new {} pipeline {}", description.kind.name(), Start(&key)));
             self.saving.save(index, mask);
             self.serve();
-        } else if !was_used {
+        } else if !was_used && self.known.is_of_cache(index) {
             // A cache had it, and the host built it before it was ready.
             self.saving.used(index, mask, false);
         }

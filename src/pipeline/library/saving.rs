@@ -247,7 +247,7 @@ impl Saving {
             0 => Ok(()),
             dropped => Err(error!(
                 LimitExceeded,
-                "{dropped} pipelines of this run are not kept: the limit of the disk, or the disk, is too small"
+                "{dropped} pipelines of this run are not kept: files of the user's cache were deleted, or the disk or its limit is too small"
             )),
         }
     }
