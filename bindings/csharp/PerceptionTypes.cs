@@ -142,9 +142,9 @@ namespace Hobgoblin
         public uint ImageWidth { get; set; }
         /// <summary>For <c>CognitionFlags.Image</c>: its rows. Default 0: as <c>ImageWidth</c>.</summary>
         public uint ImageHeight { get; set; }
-        /// <summary>Expected duration of a run in nanoseconds, until one was measured. Default 0: not known. Prefetch then
-        /// splits the steps over threads as well in the first frames as later. A past run of the host has it in
-        /// <c>PerceptionPipelineStatistics.MeanNs</c>.</summary>
+        /// <summary>Expected duration of a run in nanoseconds, until one was measured at this size of frames. Default 0: not
+        /// known. Prefetch then splits the steps over threads as well in the first frames as later. A past run of the host
+        /// has it in <c>PerceptionPipelineStatistics.MeanNs</c>.</summary>
         public uint CostNs { get; set; }
     }
 
@@ -409,7 +409,7 @@ namespace Hobgoblin
         public ulong Steps;
         /// <summary>Pipelines that were computed when the present frame began.</summary>
         public ulong Prefetched;
-        /// <summary>Threads that computed them.</summary>
+        /// <summary>Threads that could compute them: those of the executor.</summary>
         public ulong Workers;
         /// <summary>Frames.</summary>
         public ulong Frames;

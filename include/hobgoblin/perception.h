@@ -329,7 +329,7 @@ typedef struct hob_cognition_desc {
     uint32_t image_width;
     /// For HOB_COGNITION_IMAGE: its rows. Default 0: as `image_width`.
     uint32_t image_height;
-    /// Expected duration of a run in nanoseconds, until one was measured. Default 0: not known.
+    /// Expected duration of a run in nanoseconds, until one was measured at this size of frames. Default 0: not known.
     /// Prefetch then splits the steps over threads as well in the first frames as later. A past run of the host has it
     /// in hob_perception_pipeline_statistics.mean_ns.
     uint32_t cost_ns;
@@ -355,7 +355,7 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_add_cognition(
 /// its region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
 /// otherwise. Means in images are rounded to whole levels, halves up.
 ///
-/// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
+/// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12, and HISTOGRAM not NV12.
 typedef enum hob_operator {
     /// The region itself, as an image.
     HOB_OPERATOR_CROP = 0,
@@ -675,9 +675,9 @@ HOB_EXPERIMENTAL_API hob_result hob_perception_query(
 /// Gets the value of a pipeline for a past frame: `age` frames before the present one.
 /// Computes it if it was not computed then. HOB_RESULT_LIMIT_EXCEEDED: so many past frames are not kept.
 ///
-/// HOB_RESULT_NO_CONSENSUS: it cannot be known: the pipeline or the perception is younger, the pipeline is not pure, or
-/// it has a tolerance. Other results as hob_perception_query. Threads: exclusive. Callbacks: as
-/// hob_perception_begin_frame.
+/// HOB_RESULT_NO_CONSENSUS: it cannot be known: the perception or all pipelines with these steps are younger, the
+/// pipeline is not pure, or it has a tolerance. Other results as hob_perception_query. Threads: exclusive. Callbacks:
+/// as hob_perception_begin_frame.
 HOB_EXPERIMENTAL_API hob_result hob_perception_query_past(
     hob_perception *perception, hob_perception_pipeline_id pipeline, uint32_t age, hob_value *out_value);
 
@@ -748,7 +748,7 @@ typedef struct hob_perception_statistics {
     uint64_t steps;
     /// Pipelines that were computed when the present frame began.
     uint64_t prefetched;
-    /// Threads that computed them.
+    /// Threads that could compute them: those of the executor.
     uint64_t workers;
     /// Frames.
     uint64_t frames;

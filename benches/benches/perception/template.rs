@@ -101,6 +101,8 @@ struct Case {
     name: &'static str,
     pixels: Vec<u8>,
     picture: Vec<u8>,
+    /// The greatest mean difference of a pixel that counts as found, as a root of the mean square.
+    levels: Option<u64>,
     /// The most that a search may take, as a part of OpenCV's time.
     target: f64,
 }
@@ -117,7 +119,7 @@ fn noise(seed: u64, count: usize) -> Vec<u8> {
     (0..count).map(|_| random.below(256) as u8).collect()
 }
 
-fn cases() -> [Case; 6] {
+fn cases() -> [Case; 8] {
     let (drawn, random) = (screen(), noise(5, WIDTH * 1080));
     let absent = noise(6, SIDE * SIDE);
     let (in_drawn, in_noise) = (part(&drawn, 8), part(&random, 8));
@@ -126,7 +128,12 @@ fn cases() -> [Case; 6] {
         name,
         pixels: pixels.to_vec(),
         picture: picture.to_vec(),
+        levels: None,
         target,
+    };
+    let within = |levels, name, pixels: &[u8], picture: &[u8], target| Case {
+        levels: Some(levels),
+        ..case(name, pixels, picture, target)
     };
     [
         case("drawn: a part with noise", &drawn, &in_drawn, 0.5),
@@ -135,21 +142,24 @@ fn cases() -> [Case; 6] {
         case("noise: a part mixed with other noise", &random, &near, 1.0),
         case("noise: an absent random template", &random, &absent, 1.0),
         case("noise: an absent part of the drawn frame", &random, &in_drawn, 1.0),
+        within(20, "drawn: an absent random template, within 20 levels", &drawn, &absent, 0.5),
+        within(10, "noise: an absent random template, within 10 levels", &random, &absent, 0.5),
     ]
 }
 
-fn template(picture: &[u8]) -> Operator {
+fn template(picture: &[u8], levels: Option<u64>) -> Operator {
     let mut image = Image::new(Shape::new(Format::Gray8, SIDE as u32, SIDE as u32)).expect("there is memory");
     for (y, row) in (0..).zip(picture.chunks_exact(SIDE)) {
         image.view_mut().row(y).copy_from_slice(row);
     }
-    Operator::Template(Template { image, compare: Compare::Luma, limit: None })
+    let limit = levels.map(|levels| levels * levels * (SIDE * SIDE) as u64);
+    Operator::Template(Template { image, compare: Compare::Luma, limit })
 }
 
 /// Print the rows of a cold search. Returns its time.
 fn print_cold(case: &Case, rounds: usize) -> f64 {
-    let Case { name, pixels, picture, target } = case;
-    let operator = template(picture);
+    let Case { name, pixels, picture, levels, target } = case;
+    let operator = template(picture, *levels);
     let mut state = operator.state(&[SHAPE]).expect("the frame is larger");
     let inline = Executor::inline();
     let mut value = [0; 2];
@@ -162,7 +172,8 @@ fn print_cold(case: &Case, rounds: usize) -> f64 {
     let cold = median(&cold);
     let mut best = (0, 0, 0);
     let plain = thread_nanoseconds(|| best = scan(black_box(pixels), picture)) / 1e6;
-    assert_eq!((value[0], value[1]), (best.1 as u64 | (best.2 as u64) << 32, best.0), "both find the same place");
+    let found = if levels.is_some() { [u64::MAX; 2] } else { [best.1 as u64 | (best.2 as u64) << 32, best.0] };
+    assert_eq!(value, found, "both find the same place, or none within the levels");
     figure(name, cold, " ms");
     figure("    positions compared by pixels", state.evaluated_positions() as f64, "");
     figure("    plain scan that gives up at the best sum", plain, " ms");
@@ -190,14 +201,15 @@ pub fn print(rounds: usize) {
 fn print_frames(case: &Case, cold: f64, rounds: usize) {
     let inline = Executor::inline();
     let mut pixels = case.pixels.clone();
-    let operator = template(&case.picture);
+    let operator = template(&case.picture, case.levels);
     let mut state = operator.state(&[SHAPE]).expect("the frame is larger");
     let mut value = [0; 2];
     operator.measure(&mut state, &[view(&pixels)], None, &inline, None, &mut value);
     let mut random = Random(4);
     let options = Options { graft: Choice::Always, ..Options::default() };
     let mut perception = Perception::<Unused>::new(options).expect("valid options");
-    let search = perception.add_cognition("search", Action::Operator(template(&case.picture)), Traits::default());
+    let search =
+        perception.add_cognition("search", Action::Operator(template(&case.picture, case.levels)), Traits::default());
     let step =
         Step { cognition: search.expect("there is memory"), part: Rect::default(), tolerance: 0, parameters: &[] };
     let steps = [step];

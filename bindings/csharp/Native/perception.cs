@@ -133,7 +133,7 @@ namespace Hobgoblin.Interop
     /// its region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
     /// otherwise. Means in images are rounded to whole levels, halves up.
     /// <para/>
-    /// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
+    /// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12, and HISTOGRAM not NV12.
     /// </remarks>
     public enum hob_operator : uint
     {
@@ -504,7 +504,7 @@ namespace Hobgoblin.Interop
         /// <summary>For HOB_COGNITION_IMAGE: its rows. Default 0: as <c>image_width</c>.</summary>
         public uint image_height;
 
-        /// <summary>Expected duration of a run in nanoseconds, until one was measured. Default 0: not known.</summary>
+        /// <summary>Expected duration of a run in nanoseconds, until one was measured at this size of frames. Default 0: not known.</summary>
         /// <remarks>
         /// Prefetch then splits the steps over threads as well in the first frames as later. A past run of the host has it
         /// in hob_perception_pipeline_statistics.mean_ns.
@@ -784,7 +784,7 @@ namespace Hobgoblin.Interop
         /// <summary>Pipelines that were computed when the present frame began.</summary>
         public ulong prefetched;
 
-        /// <summary>Threads that computed them.</summary>
+        /// <summary>Threads that could compute them: those of the executor.</summary>
         public ulong workers;
 
         /// <summary>Frames.</summary>
@@ -1040,9 +1040,9 @@ namespace Hobgoblin.Interop
         /// <remarks>
         /// Computes it if it was not computed then. HOB_RESULT_LIMIT_EXCEEDED: so many past frames are not kept.
         /// <para/>
-        /// HOB_RESULT_NO_CONSENSUS: it cannot be known: the pipeline or the perception is younger, the pipeline is not pure, or
-        /// it has a tolerance. Other results as hob_perception_query. Threads: exclusive. Callbacks: as
-        /// hob_perception_begin_frame.
+        /// HOB_RESULT_NO_CONSENSUS: it cannot be known: the perception or all pipelines with these steps are younger, the
+        /// pipeline is not pure, or it has a tolerance. Other results as hob_perception_query. Threads: exclusive. Callbacks:
+        /// as hob_perception_begin_frame.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_perception_query_past(hob_perception* perception, hob_perception_pipeline_id pipeline, uint age, hob_value* out_value);

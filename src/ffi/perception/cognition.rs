@@ -170,7 +170,7 @@ pub struct hob_cognition_desc {
     pub image_width: u32,
     /// For HOB_COGNITION_IMAGE: its rows. Default 0: as `image_width`.
     pub image_height: u32,
-    /// Expected duration of a run in nanoseconds, until one was measured. Default 0: not known.
+    /// Expected duration of a run in nanoseconds, until one was measured at this size of frames. Default 0: not known.
     /// Prefetch then splits the steps over threads as well in the first frames as later. A past run of the host has it
     /// in hob_perception_pipeline_statistics.mean_ns.
     pub cost_ns: u32,

@@ -20,7 +20,7 @@ use crate::perception::{Action, Traits};
 /// its region an image continues with the pixels of the edge. Images have the format of the input, unless a kind says
 /// otherwise. Means in images are rounded to whole levels, halves up.
 ///
-/// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12.
+/// HOB_OPERATOR_DOWNSCALE, BOX, ERODE and DILATE do not take HOB_PIXEL_FORMAT_RGB565 and NV12, and HISTOGRAM not NV12.
 #[open_enum]
 #[repr(C)]
 pub enum hob_operator {

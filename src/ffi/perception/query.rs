@@ -55,9 +55,9 @@ fn known(value: Option<(Value, u64)>, out_value: Out<hob_value>) -> Option<hob_r
 /// Gets the value of a pipeline for a past frame: `age` frames before the present one.
 /// Computes it if it was not computed then. HOB_RESULT_LIMIT_EXCEEDED: so many past frames are not kept.
 ///
-/// HOB_RESULT_NO_CONSENSUS: it cannot be known: the pipeline or the perception is younger, the pipeline is not pure, or
-/// it has a tolerance. Other results as hob_perception_query. Threads: exclusive. Callbacks: as
-/// hob_perception_begin_frame.
+/// HOB_RESULT_NO_CONSENSUS: it cannot be known: the perception or all pipelines with these steps are younger, the
+/// pipeline is not pure, or it has a tolerance. Other results as hob_perception_query. Threads: exclusive. Callbacks:
+/// as hob_perception_begin_frame.
 #[entry(exclusive, coded, experimental)]
 pub extern "C" fn hob_perception_query_past(
     perception: *mut hob_perception,

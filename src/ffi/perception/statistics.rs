@@ -32,7 +32,7 @@ pub struct hob_perception_statistics {
     pub steps: u64,
     /// Pipelines that were computed when the present frame began.
     pub prefetched: u64,
-    /// Threads that computed them.
+    /// Threads that could compute them: those of the executor.
     pub workers: u64,
     /// Frames.
     pub frames: u64,
