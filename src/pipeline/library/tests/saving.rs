@@ -30,17 +30,17 @@ fn unwritable_directory_is_a_problem_but_no_failure() {
     assert_eq!(Library::open(on(&disk, &driver)).expect("it opens").1.entries, 1);
 }
 
-/// A group may name a pipeline before anybody adds it. Threads that use it then see the same as those that use one which
-/// is just being added.
+/// A thread uses a pipeline that another one has just made known, but not yet noted as used.
 #[test]
-fn pipeline_that_is_used_before_it_is_added_has_one_first_use_in_the_recording() {
+fn pipeline_that_is_used_while_it_is_added_has_one_first_use_in_the_recording() {
     use crate::pipeline::recording::{Readiness, Recorded, Recording};
     let (disk, driver) = (FaultDisk::default(), driver());
     disk.write(Path::new("runs/other"), b"");
     let library = opened(Options { recording: Some("runs/a.rec.hobpipe".into()), ..on(&disk, &driver) }, 0);
-    library.precompiler().add_group(&[key(7)]).expect("memory");
+    let (pipeline, entry) = (description(7), Entry { key: key(7), ..Entry::default() });
+    library.known.add(&library.precompiler, &entry, pipeline.borrow()).expect("memory");
     library.use_pipeline(&key(7));
-    library.add(description(7).borrow(), 1).expect("memory");
+    library.add(pipeline.borrow(), 1).expect("memory");
     library.use_pipeline(&key(7));
     library.flush().expect("there is space");
     drop(library);
