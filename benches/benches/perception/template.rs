@@ -143,7 +143,7 @@ fn cases() -> [Case; 8] {
         case("noise: an absent random template", &random, &absent, 1.0),
         case("noise: an absent part of the drawn frame", &random, &in_drawn, 1.0),
         within(20, "drawn: an absent random template, within 20 levels", &drawn, &absent, 0.5),
-        within(10, "noise: an absent random template, within 10 levels", &random, &absent, 0.5),
+        within(10, "noise: an absent random template, within 10 levels", &random, &absent, 1.0),
     ]
 }
 
