@@ -1,6 +1,8 @@
 //! Files of records that replace others: rights, neighbours, and leftovers.
 #![cfg(unix)]
 
+use std::path::Path;
+
 use crate::store::io::{OsIo, share};
 use crate::store::{LogKind, LogRecord, LogWriter};
 
@@ -25,4 +27,25 @@ fn replaced_file_keeps_its_rights_and_neighbours_named_new_stay() {
     drop(LogWriter::replace(&io, &path, kind).expect("space"));
     assert_eq!(std::fs::read_dir(&directory).expect("there").count(), 2, "an unfinished file is removed");
     let _ = std::fs::remove_dir_all(&directory);
+}
+
+/// Otherwise the empty file would refuse the next try.
+#[test]
+fn a_new_file_whose_handle_has_no_memory_is_removed() {
+    use crate::store::io::Io;
+    use crate::testing::allocator::with_allowance;
+    let directory = std::env::temp_dir().join(format!("hobgoblin-no-handle-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let creates: [fn(&Path) -> bool; 2] =
+        [|path| OsIo.create(path).is_ok(), |path| OsIo.create_named(path, path).is_ok()];
+    for (name, create) in ["own", "named"].into_iter().zip(creates) {
+        let path = directory.join(name);
+        let mut failures = 0;
+        while !with_allowance(failures, || create(&path)) {
+            assert!(!path.exists(), "{name}, {failures} allocations");
+            failures += 1;
+        }
+        assert!(failures > 0 && path.exists());
+    }
+    std::fs::remove_dir_all(&directory).expect("it is this test's");
 }
