@@ -30,6 +30,7 @@ impl<F: Function> Graph<F> {
         let inputs = if options.class == Class::Input { outputs } else { options.inputs.len() };
         let is_sink = options.is_sink || options.class == Class::Effect;
         self.nodes.reserve_one()?;
+        self.order.reserve_label()?;
         let position = self.nodes.next_position();
         self.reserve(position, outputs, inputs)?;
         let record = self.state.record(position, options)?;
@@ -248,7 +249,11 @@ impl<F: Function> Graph<F> {
                 self.marks.touch(&self.state, position);
             }
             match is_sink {
-                true => self.sinks.push(position),
+                true => {
+                    self.sinks.push(position);
+                    // It may be stale since long ago.
+                    self.marks.reach_sink(position);
+                }
                 false => self.sinks.retain(|&other| other != position),
             }
         }

@@ -212,18 +212,28 @@ impl<F: Function> Graph<F> {
             expects_most: false,
         };
         work.marks.start(structure, work.state);
+        // What a single node leaves stale is for the next frame.
+        let mut reached = if only.is_none() { work.marks.take_reached(self.sinks.len()) } else { None };
         let is_complete = loop {
-            let is_complete = match only {
-                Some(node) => work.pull_and_restore(node),
-                None => {
-                    let sources = self.feedback.iter().map(|link| structure.writer(structure.source(link.input)));
-                    self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None))
+            let sources = self.feedback.iter().map(|link| structure.writer(structure.source(link.input)));
+            let is_complete = match (only, &reached) {
+                (Some(node), _) => work.pull_and_restore(node),
+                (None, Some(reached)) => {
+                    let sinks = reached.iter().copied().filter(|&node| structure.node(node).is_sink);
+                    sinks.chain(sources).all(|root| work.pull(root, &mut None))
                 }
+                (None, None) => self.sinks.iter().copied().chain(sources).all(|root| work.pull(root, &mut None)),
             };
             if !is_complete || !std::mem::take(&mut work.is_disturbed) {
                 break is_complete;
             }
+            // A failure may have reached others.
+            reached.take().into_iter().for_each(|list| work.marks.keep_reached(list));
         };
+        if only.is_none() {
+            reached.into_iter().for_each(|list| work.marks.keep_reached(list));
+            work.marks.end_reach(is_complete);
+        }
         self.must_scan |= !is_complete;
         Summary { is_complete, ..work.summary }
     }
@@ -281,6 +291,7 @@ impl<F: Function> Graph<F> {
         self.guess.learn(touched, work.summary.evaluated, plan.len());
         if !is_complete {
             work.keep(plan, bits);
+            work.marks.end_reach(false);
         }
         *summary = Summary { is_complete, ..work.summary };
     }

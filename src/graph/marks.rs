@@ -11,7 +11,10 @@ use super::plan::Plan;
 use super::state::{DIRTY, LISTED, MAYBE, STALE, State};
 use super::structure::{FEEDBACK, LAZY, Node, Structure, try_reserve_to};
 use super::{Function, structure::NONE};
-use crate::base::{Result, try_box_with, try_push};
+use crate::base::{Result, sort_numbers, try_box_with, try_push};
+
+/// To sort a sink into a list takes longer than to look at so many.
+const SINKS_PER_REACHED: usize = if cfg!(test) { 1 } else { 8 };
 
 /// The lazy inputs of one node.
 pub struct Uses {
@@ -37,6 +40,10 @@ pub struct Marks {
     spread: Vec<u32>,
     /// Nodes that were made dirty since the last evaluation.
     listed: Vec<u32>,
+    /// Sinks that have become stale since the last complete evaluation. They may be there twice, or be no sinks any more.
+    reached: Vec<u32>,
+    /// Other sinks may be stale, too.
+    is_reach_unknown: bool,
 }
 
 /// The next step of a lazy node.
@@ -154,6 +161,7 @@ impl Marks {
     pub fn reserve(&mut self, nodes: usize) -> Result<()> {
         self.spread.clear();
         try_reserve_to(&mut self.spread, nodes)?;
+        try_reserve_to(&mut self.reached, nodes)?;
         try_reserve_to(&mut self.listed, nodes)
     }
 
@@ -250,6 +258,28 @@ impl Marks {
         touched
     }
 
+    /// Sinks that may be stale, in an order that does not depend on what made them so. `None`: all may be, or so many of
+    /// `count` sinks that it is faster to look at all. The evaluation gives the list back by [`Self::keep_reached`].
+    pub fn take_reached(&mut self, count: usize) -> Option<Vec<u32>> {
+        if self.is_reach_unknown || self.reached.len() > count / SINKS_PER_REACHED {
+            return None;
+        }
+        let mut reached = std::mem::take(&mut self.reached);
+        sort_numbers(&mut reached, &mut |one, other| one.cmp(&other));
+        Some(reached)
+    }
+
+    /// See [`Self::take_reached`].
+    pub fn keep_reached(&mut self, reached: Vec<u32>) {
+        self.reached = reached;
+    }
+
+    /// All sinks are up to date, or else any of them may be stale.
+    pub fn end_reach(&mut self, is_complete: bool) {
+        self.is_reach_unknown = !is_complete;
+        self.reached.clear();
+    }
+
     /// Starts a lazy evaluation: touched nodes make their dependants stale.
     pub fn start<F: Function>(&mut self, structure: &Structure, state: &State<F>) {
         while let Some(node) = self.listed.pop() {
@@ -308,7 +338,11 @@ impl Marks {
 
     fn spread_on<F: Function>(&mut self, structure: &Structure, state: &State<F>, pending: &mut Option<Pending<'_>>) {
         while let Some(node) = self.spread.pop() {
-            for output in structure.node(node).outputs() {
+            let cells = structure.node(node);
+            if cells.is_sink && pending.is_none() {
+                self.reach_sink(node);
+            }
+            for output in cells.outputs() {
                 for input in structure.dependants(output) {
                     let reader = structure.reader(input);
                     // A strict node may be stale already, and yet have no turn.
@@ -318,6 +352,15 @@ impl Marks {
                     }
                 }
             }
+        }
+    }
+
+    /// Notes that a sink may be stale.
+    pub fn reach_sink(&mut self, node: u32) {
+        if self.reached.len() < self.reached.capacity() {
+            self.reached.push(node);
+        } else {
+            self.is_reach_unknown = true;
         }
     }
 
@@ -383,7 +426,7 @@ impl Marks {
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
         self.uses.capacity() * size_of::<Option<Box<Uses>>>()
-            + (self.spread.capacity() + self.listed.capacity()) * 4
+            + (self.spread.capacity() + self.listed.capacity() + self.reached.capacity()) * 4
             + self.uses.iter().flatten().map(|uses| size_of::<Uses>() + uses.batches.capacity() * 8).sum::<usize>()
     }
 }

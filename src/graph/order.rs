@@ -1,13 +1,24 @@
 //! The order of nodes while links are edited: an answer to "would this link close a cycle?" that looks at few nodes.
 //!
-//! Every node has a label, and each link leads from a smaller to a greater label. A link that agrees costs nothing. One
-//! that does not makes the nodes between its two labels change places. A node without inputs may move to the very front,
-//! and a node without dependants to the very end. So graphs that are built from either end cost nothing as well.
+//! Every node has a label, and each link leads from a smaller to a greater label. A link that agrees costs nothing. For one
+//! that does not, two searches look in turns for what its source depends on and for what depends on its target, among the
+//! labels between the two. If they meet, the link would close a cycle. The one that ends first has the nodes that move:
+//! before the target, or behind the source, where labels are free. So an edit looks at few nodes if few nodes are before it,
+//! also if all others depend on it. A node without inputs may move to the very front, and a node without dependants to
+//! the very end. So graphs that are built from either end cost nothing as well.
 //!
-//! Source: D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (2006).
+//! Sources: D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (2006), for
+//! the bounds; M. A. Bender, J. T. Fineman, S. Gilbert and R. E. Tarjan, "A New Approach to Incremental Cycle Detection and
+//! Related Problems" (2015), for the searches from both ends.
 
 use super::structure::{FEEDBACK, NONE, Structure, put, try_reserve_to};
 use crate::base::{Result, sort_numbers};
+
+/// The distance of labels of nodes that are added one after the other. At least 32 nodes find room at the same place then
+/// before others must move. Tests use all labels up often.
+const SPACING: i64 = if cfg!(test) { 4 } else { 1 << 32 };
+/// Labels beyond it, or below its negative, are given anew before any more are.
+const FARTHEST: i64 = 1 << 61;
 
 /// The labels, and memory for a search.
 #[derive(Default)]
@@ -17,14 +28,52 @@ pub struct Order {
     highest: i64,
     /// The number of the search that visited a node last.
     visited: Vec<u32>,
-    search: u32,
     /// The node from which a node was reached.
     parent: Vec<u32>,
-    forward: Vec<u32>,
-    backward: Vec<u32>,
-    labels: Vec<i64>,
+    /// The last number of a search.
+    last_search: u32,
+    forward: Search,
+    backward: Search,
     /// Nodes looked at by all searches.
     pub work: u64,
+}
+
+/// A search from one end of a link.
+#[derive(Default)]
+struct Search {
+    number: u32,
+    /// What it has found.
+    nodes: Vec<u32>,
+    /// The first of these whose links were not looked at.
+    next: usize,
+    /// Links that were looked at.
+    links: usize,
+}
+
+/// The end of a link that a search starts from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It looks for what the source depends on.
+    Source,
+    /// It looks for what depends on the target.
+    Target,
+}
+
+impl End {
+    fn other(self) -> Self {
+        if self == Self::Source { Self::Target } else { Self::Source }
+    }
+}
+
+impl Search {
+    fn start(&mut self, number: u32) {
+        self.nodes.clear();
+        (self.number, self.next, self.links) = (number, 0, 0);
+    }
+
+    fn is_over(&self) -> bool {
+        self.next == self.nodes.len()
+    }
 }
 
 impl Order {
@@ -33,9 +82,23 @@ impl Order {
         try_reserve_to(&mut self.label, nodes)
     }
 
+    /// Makes sure that there is a label for another node.
+    #[inline]
+    pub fn reserve_label(&mut self) -> Result<()> {
+        if self.highest < FARTHEST && self.lowest > -FARTHEST { Ok(()) } else { self.reserve_labels() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reserve_labels(&mut self) -> Result<()> {
+        self.reserve_search()?;
+        self.renumber(NONE);
+        Ok(())
+    }
+
     /// Adds the node at a position for which there is room, behind all others.
     pub fn add(&mut self, position: usize) {
-        self.highest += 1;
+        self.highest += SPACING;
         put(&mut self.label, position, self.highest);
     }
 
@@ -45,12 +108,10 @@ impl Order {
         let count = self.label.capacity();
         try_reserve_to(&mut self.visited, count)?;
         try_reserve_to(&mut self.parent, count)?;
-        for list in [&mut self.forward, &mut self.backward] {
-            list.clear();
-            try_reserve_to(list, count)?;
+        for search in [&mut self.forward, &mut self.backward] {
+            search.start(0);
+            try_reserve_to(&mut search.nodes, count)?;
         }
-        self.labels.clear();
-        try_reserve_to(&mut self.labels, count)?;
         self.visited.resize(count, 0);
         self.parent.resize(count, NONE);
         Ok(())
@@ -69,15 +130,17 @@ impl Order {
     /// Puts `source` before `target`. Otherwise nothing has changed, and a link between them would close a cycle:
     /// [`cycle`](Self::cycle) has its nodes.
     pub fn put_before(&mut self, structure: &Structure, source: u32, target: u32) -> Result<bool> {
-        let (low, high) = (self.label(target), self.label(source));
-        let node = structure.node(source);
-        if source != target && node.inputs().all(|input| structure.source_node(input) == NONE) {
-            self.lowest -= 1;
+        self.reserve_label()?;
+        if self.is_before(source, target) {
+            return Ok(true);
+        }
+        if source != target && previous_nodes(structure, source).next().is_none() {
+            self.lowest -= SPACING;
             self.label[source as usize] = self.lowest;
             return Ok(true);
         }
         if source != target && next_nodes(structure, target).next().is_none() {
-            self.highest += 1;
+            self.highest += SPACING;
             self.label[target as usize] = self.highest;
             return Ok(true);
         }
@@ -86,11 +149,16 @@ impl Order {
             self.parent[target as usize] = NONE;
             return Ok(false);
         }
-        if !self.search_forward(structure, target, source, high) {
-            return Ok(false);
+        let Some(first) = self.search(structure, source, target) else { return Ok(false) };
+        let other = first.other();
+        if !self.move_found(structure, first, source, target) {
+            while !self.search_of(other).is_over() {
+                self.look(structure, other, source, target);
+            }
+            if !self.move_found(structure, other, source, target) {
+                self.renumber(target);
+            }
         }
-        self.search_backward(structure, source, low);
-        self.reorder();
         Ok(true)
     }
 
@@ -103,93 +171,142 @@ impl Order {
         })
     }
 
-    fn visit(&mut self, node: u32, parent: u32) -> bool {
-        let is_new = self.visited[node as usize] != self.search;
-        if is_new {
-            self.visited[node as usize] = self.search;
-            self.parent[node as usize] = parent;
-            self.work += 1;
-        }
-        is_new
+    fn search_of(&mut self, end: End) -> &mut Search {
+        if end == End::Source { &mut self.backward } else { &mut self.forward }
     }
 
-    fn start_search(&mut self) {
-        self.search = self.search.wrapping_add(1);
-        if self.search == 0 {
+    /// Searches from both ends in turns. Returns the end whose search is over. `None`: they have met.
+    fn search(&mut self, structure: &Structure, source: u32, target: u32) -> Option<End> {
+        if self.last_search >= u32::MAX - 2 {
             self.visited.fill(0);
-            self.search = 1;
+            self.last_search = 0;
         }
-    }
-
-    /// Collects what depends on `target`, up to the label `high` of `source`. `false`: `source` does.
-    fn search_forward(&mut self, structure: &Structure, target: u32, source: u32, high: i64) -> bool {
-        self.start_search();
-        self.forward.clear();
-        self.visit(target, NONE);
-        self.forward.push(target);
-        let mut at = 0;
-        while let Some(&node) = self.forward.get(at) {
-            at += 1;
-            for next in next_nodes(structure, node) {
-                if next == source {
-                    self.parent[source as usize] = node;
-                    return false;
-                }
-                if self.label(next) < high && self.visit(next, node) {
-                    self.forward.push(next);
-                }
-            }
+        for (end, node) in [(End::Source, source), (End::Target, target)] {
+            self.last_search += 1;
+            let number = self.last_search;
+            self.search_of(end).start(number);
+            self.visit(end, node, NONE);
         }
-        true
-    }
-
-    /// Collects what `source` depends on, down to the label `low` of the target.
-    fn search_backward(&mut self, structure: &Structure, source: u32, low: i64) {
-        self.start_search();
-        self.backward.clear();
-        self.visit(source, NONE);
-        self.backward.push(source);
-        let mut at = 0;
-        while let Some(&node) = self.backward.get(at) {
-            at += 1;
-            for input in structure.node(node).inputs() {
-                let previous = structure.source_node(input);
-                if previous != NONE && self.label(previous) > low && self.visit(previous, node) {
-                    self.backward.push(previous);
-                }
-            }
-        }
-    }
-
-    /// Gives the labels of all collected nodes to those before the link first, then to those behind it.
-    fn reorder(&mut self) {
-        let Self { label, forward, backward, labels, .. } = self;
-        for list in [&mut *backward, &mut *forward] {
-            sort_numbers(list, &mut |one, other| label[one as usize].cmp(&label[other as usize]));
-        }
-        // Both lists are in order, so their labels merge.
-        labels.clear();
-        let (mut before, mut behind) = (backward.iter().peekable(), forward.iter().peekable());
-        let of = |node: &u32| label[*node as usize];
         loop {
-            let from_before = match (before.peek(), behind.peek()) {
-                (Some(a), Some(b)) => of(a) < of(b),
-                (Some(_), None) => true,
-                (None, Some(_)) => false,
-                (None, None) => break,
-            };
-            labels.extend(if from_before { before.next() } else { behind.next() }.map(of));
+            // The search that has looked at fewer links goes on.
+            let end = if self.backward.links <= self.forward.links { End::Source } else { End::Target };
+            if let Some((before, behind)) = self.look(structure, end, source, target) {
+                self.join(before, behind, source);
+                return None;
+            }
+            if self.search_of(end).is_over() {
+                return Some(end);
+            }
         }
-        for (&node, &new) in backward.iter().chain(&*forward).zip(&*labels) {
-            label[node as usize] = new;
+    }
+
+    /// Looks at the links of the next node of a search. Returns the link by which the other search is met.
+    fn look(&mut self, structure: &Structure, end: End, source: u32, target: u32) -> Option<(u32, u32)> {
+        let (low, high) = (self.label(target), self.label(source));
+        let search = self.search_of(end);
+        let node = search.nodes[search.next];
+        search.next += 1;
+        let others: &mut dyn Iterator<Item = u32> = match end {
+            End::Source => &mut previous_nodes(structure, node),
+            End::Target => &mut next_nodes(structure, node),
+        };
+        for other in others {
+            let is_within = if end == End::Source { self.label(other) > low } else { self.label(other) < high };
+            self.search_of(end).links += 1;
+            let number = self.visited[other as usize];
+            if number == self.search_of(end.other()).number {
+                return Some(if end == End::Source { (other, node) } else { (node, other) });
+            }
+            if is_within && number != self.search_of(end).number {
+                self.visit(end, other, node);
+            }
         }
+        None
+    }
+
+    fn visit(&mut self, end: End, node: u32, parent: u32) {
+        self.visited[node as usize] = self.search_of(end).number;
+        self.parent[node as usize] = parent;
+        self.search_of(end).nodes.push(node);
+        self.work += 1;
+    }
+
+    /// Lets parents lead from the source back to the target, over the link by which the searches have met.
+    fn join(&mut self, mut before: u32, mut behind: u32, source: u32) {
+        while behind != source {
+            let next = std::mem::replace(&mut self.parent[behind as usize], before);
+            (before, behind) = (behind, next);
+        }
+        self.parent[source as usize] = before;
+    }
+
+    /// Moves what a search has found before the target, or behind the source. `false`: there are too few labels.
+    fn move_found(&mut self, structure: &Structure, end: End, source: u32, target: u32) -> bool {
+        let search = self.search_of(end);
+        let (number, mut nodes) = (search.number, std::mem::take(&mut search.nodes));
+        let (count, visited, label) = (nodes.len() as i64 + 1, &self.visited, &mut self.label);
+        let room = SPACING.saturating_mul(count).min(FARTHEST);
+        let is_outside = |node: &u32| visited[*node as usize] != number;
+        // Nodes that stay are before or behind those that move.
+        let (from, to) = match end {
+            End::Source => {
+                let to = label[target as usize];
+                let stay = nodes.iter().flat_map(|&node| previous_nodes(structure, node)).filter(is_outside);
+                (stay.map(|node| label[node as usize]).max().unwrap_or(to - room), to)
+            }
+            End::Target => {
+                let from = label[source as usize];
+                let stay = nodes.iter().flat_map(|&node| next_nodes(structure, node)).filter(is_outside);
+                (from, stay.map(|node| label[node as usize]).min().unwrap_or(from + room))
+            }
+        };
+        let step = (to - from) / count;
+        if step > 0 {
+            sort_numbers(&mut nodes, &mut |one, other| label[one as usize].cmp(&label[other as usize]));
+            for (&node, at) in nodes.iter().zip(1..) {
+                label[node as usize] = from + at * step;
+            }
+            self.lowest = self.lowest.min(from + step);
+            self.highest = self.highest.max(to - step);
+        }
+        self.search_of(end).nodes = nodes;
+        step > 0
+    }
+
+    /// Gives all nodes new labels in their order. If there is a target, what the backward search has found moves before
+    /// it.
+    fn renumber(&mut self, target: u32) {
+        let Self { label, visited, backward, forward, .. } = self;
+        let low = label.get(target as usize).copied();
+        let key = |node: u32| {
+            let own = label[node as usize];
+            match low {
+                // What moves may depend on another node with the label of the target.
+                Some(low) if visited[node as usize] == backward.number => (low, 1, own),
+                _ => (own, if node == target { 2 } else { 0 }, 0),
+            }
+        };
+        let nodes = &mut forward.nodes;
+        nodes.clear();
+        nodes.extend(0..label.len() as u32);
+        sort_numbers(nodes, &mut |one, other| key(one).cmp(&key(other)));
+        let step = SPACING.min(FARTHEST / (2 * label.len() as i64 + 2)).max(1);
+        for (&node, at) in nodes.iter().zip(1..) {
+            label[node as usize] = at * step;
+        }
+        (self.lowest, self.highest) = (0, label.len() as i64 * step);
+    }
+
+    /// As after so many edits that labels are used up.
+    #[cfg(test)]
+    pub fn use_labels_up(&mut self) {
+        (self.lowest, self.highest) = (self.lowest.min(1 - FARTHEST), FARTHEST - 1);
     }
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
-        (self.label.capacity() + self.labels.capacity()) * 8
-            + (self.visited.capacity() + self.parent.capacity() + self.forward.capacity() + self.backward.capacity())
-                * 4
+        let lists = [&self.visited, &self.parent, &self.forward.nodes, &self.backward.nodes];
+        self.label.capacity() * 8 + lists.map(|list| list.capacity() * 4).iter().sum::<usize>()
     }
 }
 
@@ -197,4 +314,10 @@ impl Order {
 fn next_nodes(structure: &Structure, node: u32) -> impl Iterator<Item = u32> + '_ {
     let inputs = structure.node(node).outputs().flat_map(|output| structure.dependants(output));
     inputs.filter(|&input| structure.kind(input) & FEEDBACK == 0).map(|input| structure.reader(input))
+}
+
+/// The nodes that a node reads in the same frame.
+fn previous_nodes(structure: &Structure, node: u32) -> impl Iterator<Item = u32> + '_ {
+    let sources = structure.node(node).inputs().map(|input| structure.source_node(input));
+    sources.filter(|&source| source != NONE)
 }

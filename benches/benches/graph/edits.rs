@@ -20,10 +20,12 @@ struct Edited<'a> {
     /// Nodes that were inserted into a link: the group, the reader and its input, and the node.
     inserted: Vec<(usize, usize, usize, NodeId)>,
     op: Op,
+    /// Edits are at the node in the middle of a group, so all reach the same number of nodes. Otherwise at any node.
+    is_in_middle: bool,
 }
 
 impl<'a> Edited<'a> {
-    fn new(api: &'a Api, op: Op, random: &mut Random) -> Self {
+    fn new(api: &'a Api, op: Op, is_in_middle: bool, random: &mut Random) -> Self {
         let mut graph = Graph::new(api);
         let (mut groups, mut all_sources) = (Vec::new(), Vec::new());
         for number in 0..GROUPS {
@@ -41,12 +43,13 @@ impl<'a> Edited<'a> {
             groups.push(nodes);
             all_sources.push(sources);
         }
-        Self { graph, groups, sources: all_sources, inserted: Vec::new(), op }
+        Self { graph, groups, sources: all_sources, inserted: Vec::new(), op, is_in_middle }
     }
 
     /// Inserts a node into a link, removes such a node, or lets a node read another one.
     fn edit(&mut self, random: &mut Random) {
-        let (group, reader) = (random.below(GROUPS), 1 + random.below(GROUP_NODES - 1));
+        let group = random.below(GROUPS);
+        let reader = if self.is_in_middle { GROUP_NODES / 2 } else { 1 + random.below(GROUP_NODES - 1) };
         let kind = random.below(3);
         if kind == 0 && self.inserted.len() < 64 {
             let node = self.graph.add(Op::Sum, 1, &0);
@@ -87,12 +90,18 @@ impl<'a> Edited<'a> {
         }
         let sums: Vec<f64> = edits.iter().zip(&evaluations).map(|(edit, evaluation)| edit + evaluation).collect();
         let row = |samples: &[f64]| [median(samples), quantile(samples, 0.95), quantile(samples, 1.0)];
-        let ([e, e95, _], [f, f95, f100], [n, n95, n100]) = (row(&edits), row(&sums), row(&seen));
-        let name = if self.op == Op::Zero { "equal values" } else { "other values" };
+        let ([e, e95, _], [v, v95, _], [f, f95, f100], [n, n95, n100]) =
+            (row(&edits), row(&evaluations), row(&sums), row(&seen));
+        let name = match (self.op, self.is_in_middle) {
+            (_, true) => "equal reach",
+            (Op::Zero, _) => "equal values",
+            _ => "other values",
+        };
         let background = if pool.is_some() { "background thread" } else { "no executor" };
         println!(
-            "{name}, {background:<18} edit {e:.2} / {e95:.2} us; edit and frame {f:.2} / {f95:.2} us, p95 is {:.2} x the \
-             median, most {f100:.0} us",
+            "{name}, {background:<18} edit {e:.2} / {e95:.2} us; frame {v:.2} / {v95:.2} us, {:.2} x; both {f:.2} / {f95:.2} us, \
+             p95 is {:.2} x the median, most {f100:.0} us",
+            v95 / v,
             f95 / f
         );
         println!(
@@ -102,7 +111,9 @@ impl<'a> Edited<'a> {
             memory[1] as i64 - memory[0] as i64,
             frames / 10,
         );
-        print_by_reach(&seen, &sums);
+        if !self.is_in_middle {
+            print_by_reach(&seen, &sums);
+        }
     }
 }
 
@@ -140,10 +151,11 @@ pub fn print(api: &Api, frames: usize) {
         "\n{} nodes, an edit in each of {frames} frames (insert, remove or rewire, seed {SEED}): p50 / p95 of processor time",
         GROUPS * GROUP_NODES
     );
-    for op in [Op::Zero, Op::Mix] {
-        Edited::new(api, op, &mut Random(SEED)).run(frames, None, &mut Random(SEED));
+    for (op, is_in_middle) in [(Op::Zero, false), (Op::Mix, false), (Op::Zero, true)] {
+        let edited = || Edited::new(api, op, is_in_middle, &mut Random(SEED));
+        edited().run(frames, None, &mut Random(SEED));
         let pool = Pool::new(api, 0);
-        Edited::new(api, op, &mut Random(SEED)).run(frames, Some(&pool), &mut Random(SEED));
+        edited().run(frames, Some(&pool), &mut Random(SEED));
     }
 }
 

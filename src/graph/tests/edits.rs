@@ -1,5 +1,6 @@
 //! Edits: cycles, the order of nodes, removal, feedback, and evaluations that stop.
 
+use super::model::Random;
 use super::*;
 use crate::base::Code;
 use crate::executor::Background;
@@ -73,6 +74,102 @@ fn order_survives_edits_that_reorder_and_refuses_cycles() {
         let edits = if at == 11 { "HG GF FE ED DC CB BA !AH" } else { edits };
         apply(&mut net, &nodes, edits);
         assert!(net.graph.links() < 12, "{about}");
+    }
+}
+
+/// The nodes that a node depends on, itself included, by links from a node to another.
+fn ancestors(links: &[(usize, usize)], node: usize) -> Vec<usize> {
+    let mut found = vec![node];
+    let mut at = 0;
+    while let Some(&node) = found.get(at) {
+        at += 1;
+        for &(from, _) in links.iter().filter(|&&(_, to)| to == node) {
+            if !found.contains(&from) {
+                found.push(from);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn order_agrees_with_random_links_and_refuses_exactly_the_cycles() {
+    const NODES: usize = 12;
+    let (mut refused, mut accepted) = (0, 0);
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        let mut net = Net::new(Evaluator::Lazy);
+        let pins = vec![Input::default(); NODES];
+        let names: Vec<String> = (0..NODES).map(|at| format!("n{at}")).collect();
+        let add = |net: &mut Net, name: &str| {
+            let outputs = [Output::default()];
+            let options =
+                NodeOptions { name, class: Class::Pure, inputs: &pins, outputs: &outputs, ..NodeOptions::default() };
+            net.graph.add(&options, closure(|_| Verdict::Done)).unwrap()
+        };
+        let mut nodes: Vec<Id> = names.iter().map(|name| add(&mut net, name)).collect();
+        let mut links: Vec<(usize, usize)> = Vec::new();
+        for step in 0..400 {
+            if random.below(100) == 0 {
+                net.graph.order.use_labels_up();
+            }
+            let (from, to) = (random.below(NODES), random.below(NODES));
+            let is_linked = links.contains(&(from, to));
+            if random.below(40) == 0 {
+                net.graph.remove(nodes[to]).unwrap();
+                nodes[to] = add(&mut net, &names[to]);
+                links.retain(|link| link.0 != to && link.1 != to);
+            } else if is_linked {
+                net.graph.disconnect(nodes[to], from).unwrap();
+                links.retain(|link| *link != (from, to));
+            } else {
+                let closes_cycle = ancestors(&links, from).contains(&to);
+                match net.graph.connect(nodes[from], 0, nodes[to], from) {
+                    Ok(()) => {
+                        assert!(!closes_cycle, "seed {seed}, step {step}");
+                        links.push((from, to));
+                        accepted += 1;
+                    }
+                    Err(error) => {
+                        assert!(closes_cycle, "seed {seed}, step {step}: {error}");
+                        check_cycle(&links, (from, to), error.sentence());
+                        refused += 1;
+                    }
+                }
+            }
+            for &(from, to) in &links {
+                let label = |at: usize| net.graph.order.label(nodes[at].index1 - 1);
+                assert!(label(from) < label(to), "seed {seed}, step {step}: {from} is not before {to}");
+            }
+        }
+    }
+    assert!(refused > 1000 && accepted > 1000, "{refused} {accepted}");
+}
+
+/// The sentence names a path of links from the target of a refused link to its source.
+fn check_cycle(links: &[(usize, usize)], (from, to): (usize, usize), sentence: &str) {
+    let path: Vec<usize> =
+        sentence.split('"').skip(1).step_by(2).map(|name| name[1..].parse().expect("it is a name")).collect();
+    assert_eq!((path[0], path[path.len() - 2], path[path.len() - 1]), (to, from, to), "{sentence}");
+    for pair in path[..path.len() - 1].windows(2) {
+        assert!(links.contains(&(pair[0], pair[1])), "{sentence}: {links:?}");
+    }
+}
+
+#[test]
+fn node_in_the_middle_of_a_chain_is_linked_without_a_look_at_what_depends_on_it() {
+    let mut net = Net::new(Evaluator::Lazy);
+    let head = net.input("head", 0.0);
+    let mut chain = vec![head];
+    for _ in 0..10_000 {
+        let node = net.pure("+1", &[chain[chain.len() - 1]], first);
+        chain.push(node);
+    }
+    for at in (1..9_999).step_by(100) {
+        let before = net.graph.order_work();
+        let node = net.pure("between", &[chain[at]], first);
+        net.graph.connect(node, 0, chain[at + 1], 0).unwrap();
+        assert!(net.graph.order_work() - before <= 3, "{} nodes", net.graph.order_work() - before);
     }
 }
 
