@@ -171,29 +171,39 @@ pub struct Floor {
     nodes: Vec<(Run, *mut c_void, [u32; 2], u32)>,
     /// By words: a value that is written as 8 bytes and read as 16 would wait for the processor's store buffer.
     values: Vec<[AtomicU64; 2]>,
+    heads: usize,
 }
 
 impl Floor {
-    /// The loop of a shape with at most two inputs per node.
+    /// The loop over the nodes of a shape that run after one head has changed. Their values lie side by side if a node reads
+    /// more than two.
     pub fn new(shape: &Shape) -> Self {
         let node = |(op, inputs): &(Op, Vec<u32>)| {
             let run: Run = op.pick([run::<0>, run::<1>, run::<2>, run::<3>, run::<4>]);
+            assert!(inputs.len() <= 2 || inputs.windows(2).all(|pair| pair[1] == pair[0] + 1), "side by side");
             let read = [inputs[0], inputs.get(1).copied().unwrap_or(0)];
             (run, std::ptr::null_mut(), read, inputs.len() as u32)
         };
-        let nodes = shape.nodes.iter().map(node).collect();
-        Self { nodes, values: (0..shape.heads as usize + shape.nodes.len()).map(|_| Default::default()).collect() }
+        let nodes = shape.nodes.iter().take(shape.runs as usize - 1).map(node).collect();
+        let heads = shape.heads as usize;
+        Self { nodes, values: (0..heads + shape.nodes.len()).map(|_| Default::default()).collect(), heads }
     }
 
-    pub fn frame(&self, number: u64) {
-        self.values[0][0].store(number, Relaxed);
-        for ((run, user_data, inputs, count), value) in self.nodes.iter().zip(&self.values[1..]) {
+    pub fn frame(&self, head: usize, number: u64) {
+        self.values[head][0].store(number, Relaxed);
+        for ((run, user_data, inputs, count), value) in self.nodes.iter().zip(&self.values[self.heads..]) {
             let mut read = [Value::default(); 2];
-            for (to, &from) in read.iter_mut().zip(inputs).take(*count as usize) {
-                *to = Value([0, 1].map(|word| self.values[from as usize][word].load(Relaxed)));
-            }
+            let inputs: *const Value = match *count {
+                0..=2 => {
+                    for (to, &from) in read.iter_mut().zip(inputs).take(*count as usize) {
+                        *to = Value([0, 1].map(|word| self.values[from as usize][word].load(Relaxed)));
+                    }
+                    read.as_ptr()
+                }
+                count => self.values[inputs[0] as usize..][..count as usize].as_ptr().cast(),
+            };
             let mut written = Value::default();
-            if run(*user_data, read.as_ptr(), *count as usize, &raw mut written) != 0 {
+            if run(*user_data, inputs, *count as usize, &raw mut written) != 0 {
                 return;
             }
             value.iter().zip(written.0).for_each(|(word, written)| word.store(written, Relaxed));
