@@ -85,7 +85,7 @@ impl<F: Function> State<F> {
         evaluation: u32,
         on_change: &mut dyn FnMut(u32),
     ) {
-        self.hot()[position as usize].count(evaluation);
+        self.hot().0[position as usize].count(evaluation);
         self.set_broken(position, FAILED, outputs, evaluation, on_change);
         let mut reports = self.reports.lock().unwrap_or_else(|poison| poison.into_inner());
         // Without memory the node has failed without a message.

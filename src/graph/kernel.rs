@@ -46,7 +46,7 @@ const MOST_READERS_IN_TIME: usize = 16;
 /// Invariants, for `steps` that are not changed after [`Plan::new`]:
 /// 1. Entries of `readers` without [`BY_INPUT`] are positions, below the length of `steps`.
 /// 2. The range of a step with one output is within `readers`.
-/// 3. Nodes of steps are below the length of `hot`, outputs of steps and reads without [`OWN`] below those of `outputs` and
+/// 3. Nodes of steps are below the lengths of `hot` and `functions`, outputs of steps and reads without [`OWN`] below those of `outputs` and
 ///    `changed_at`.
 /// 4. A node with the flag [`SIMPLE`] has a function and one output.
 /// 5. Reads of [`Reads::Adjacent`] and [`Reads::Two`] are without [`OWN`].
@@ -55,7 +55,8 @@ const MOST_READERS_IN_TIME: usize = 16;
 struct Loop<'a, F> {
     steps: &'a [Step],
     readers: &'a [u32],
-    hot: &'a [Hot<F>],
+    hot: &'a [Hot],
+    functions: &'a [Option<F>],
     outputs: &'a [Slot],
     changed_at: &'a [AtomicU32],
 }
@@ -63,10 +64,10 @@ struct Loop<'a, F> {
 impl<'a, F> Loop<'a, F> {
     fn new(plan: &'a Plan, state: &'a State<F>) -> Self {
         let ((steps, readers), outputs) = (plan.arrays(), state.values.slots());
-        let (hot, changed_at, bounds) = (state.hot(), state.changes(), plan.bounds());
-        assert!(bounds.nodes <= hot.len(), "the plan is of another graph");
+        let ((hot, functions), changed_at, bounds) = (state.hot(), state.changes(), plan.bounds());
+        assert!(bounds.nodes <= hot.len().min(functions.len()), "the plan is of another graph");
         assert!(bounds.outputs <= outputs.len().min(changed_at.len()), "the plan is of another graph");
-        Self { steps, readers, hot, outputs, changed_at }
+        Self { steps, readers, hot, functions, outputs, changed_at }
     }
 
     /// The values of the inputs of a simple step.
@@ -130,7 +131,7 @@ fn gather(plan: &Plan, values: &Values, step: &Step, room: &mut [Value]) {
 
 /// Passes on the value that the host has set, to the output of a node of class input. Whether it has changed.
 #[inline(always)]
-fn take_input<F>(values: &Values, step: &Step, hot: &Hot<F>) -> bool {
+fn take_input(values: &Values, step: &Step, hot: &Hot) -> bool {
     let new = values.read(step.few_reads()[0]);
     let is_changed = hot.settle(INPUT | PLAIN) | (new != values.output(step.output()));
     values.set_output(step.output(), new);
@@ -139,7 +140,7 @@ fn take_input<F>(values: &Values, step: &Step, hot: &Hot<F>) -> bool {
 
 /// [`take_input`], in the loop that seldom meets an input.
 #[inline(never)]
-fn take_input_apart<F>(values: &Values, step: &Step, hot: &Hot<F>) -> bool {
+fn take_input_apart(values: &Values, step: &Step, hot: &Hot) -> bool {
     take_input(values, step, hot)
 }
 
@@ -197,7 +198,7 @@ impl<F: Function> Work<'_, F> {
                     // do not include the output.
                     let (function, inputs, output) = unsafe {
                         (
-                            hot.function.as_ref().unwrap_unchecked(),
+                            lanes.functions.get_unchecked(step.node as usize).as_ref().unwrap_unchecked(),
                             lanes.inputs(plan, &state.values, step, room),
                             slot.alone(),
                         )
@@ -280,7 +281,7 @@ impl<F: Function> Work<'_, F> {
     }
 }
 
-impl<F> Hot<F> {
+impl Hot {
     /// After a run of a node with these flags. Whether it was its first.
     #[inline(always)]
     fn settle(&self, flags: u32) -> bool {

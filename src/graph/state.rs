@@ -50,16 +50,15 @@ pub const SHIFTED: u32 = 1024;
 /// second run is the first one: in the first run caches are cold, and a graph that is built runs all of its nodes.
 const TIMED_RUNS: u64 = 64;
 
-/// The data that each run of a node reads and writes.
+/// What each run of a node writes beside its outputs. Apart from the functions, so that marks of stale nodes look at few
+/// lines of memory, and runs write few.
 #[repr(C)]
-pub struct Hot<F> {
+pub struct Hot {
     pub flags: AtomicU32,
     /// The evaluation in which it ran last.
     ran_at: AtomicU32,
     /// Number of its runs, without those that asked for inputs, plus [`TIMED_RUNS`] - 1.
     runs: AtomicU64,
-    /// `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
-    pub function: Option<F>,
 }
 
 /// A run of a node.
@@ -87,7 +86,9 @@ pub enum Ended {
 
 /// See above.
 pub struct State<F> {
-    hot: Vec<Hot<F>>,
+    hot: Vec<Hot>,
+    /// By node: `None` for [`Class::Input`], whose inputs are its outputs, and without a node.
+    functions: Vec<Option<F>>,
     classes: Vec<Class>,
     /// By node, up to the last one with a record.
     records: Vec<Option<Box<Record>>>,
@@ -106,6 +107,7 @@ impl<F> Default for State<F> {
     fn default() -> Self {
         Self {
             hot: Vec::new(),
+            functions: Vec::new(),
             classes: Vec::new(),
             records: Vec::new(),
             values: Values::default(),
@@ -119,8 +121,9 @@ impl<F> Default for State<F> {
 }
 
 impl<F> State<F> {
-    pub fn hot(&self) -> &[Hot<F>] {
-        &self.hot
+    /// What runs write, and what they call, by node.
+    pub fn hot(&self) -> (&[Hot], &[Option<F>]) {
+        (&self.hot, &self.functions)
     }
 
     pub fn changes(&self) -> &[AtomicU32] {
@@ -154,6 +157,7 @@ impl<F: Function> State<F> {
     /// Makes room for nodes, outputs and inputs below these numbers.
     pub fn reserve(&mut self, nodes: usize, outputs: usize, inputs: usize) -> Result<()> {
         try_reserve_to(&mut self.hot, nodes)?;
+        try_reserve_to(&mut self.functions, nodes)?;
         try_reserve_to(&mut self.classes, nodes)?;
         try_reserve_to(&mut self.durations_ns, nodes)?;
         try_reserve_to(&mut self.changed_at, outputs)?;
@@ -190,7 +194,8 @@ impl<F: Function> State<F> {
         put(&mut self.durations_ns, position, AtomicU32::new(u32::from(function.is_none())));
         put(&mut self.classes, position, options.class);
         let flags = AtomicU32::new((u32::from(is_plain) * PLAIN) | how | DIRTY | LISTED);
-        put(&mut self.hot, position, Hot { function, flags, ..Hot::default() });
+        put(&mut self.hot, position, Hot { flags, ..Hot::default() });
+        put(&mut self.functions, position, function);
         if let Some(memo) = self.memo.as_mut().filter(|_| record.as_ref().is_some_and(|record| record.owns_any())) {
             memo.add(position as u32);
         }
@@ -207,30 +212,30 @@ impl<F: Function> State<F> {
     /// Removes a node, and releases its values.
     pub fn remove(&mut self, position: usize, node: &Node) {
         self.set_sound(position as u32);
-        let hot = std::mem::take(&mut self.hot[position]);
+        let (hot, function) = (std::mem::take(&mut self.hot[position]), self.functions[position].take());
         let is_released = hot.flags.load(Relaxed) & RELEASED != 0;
         let record = self.records.get_mut(position).and_then(Option::take);
         let owns_any = record.as_ref().is_some_and(|record| record.owns_any());
         if let Some(memo) = self.memo.as_mut().filter(|_| owns_any) {
             memo.remove(position as u32);
         }
-        if let (Some(record), Some(function), false) = (record, &hot.function, is_released) {
+        if let (Some(record), Some(function), false) = (record, &function, is_released) {
             record.release_all(function, node, &self.values);
         }
     }
 
     /// Releases the values of all nodes.
     pub fn release_all(&mut self, structure: &Structure) {
-        for (position, (record, hot)) in self.records.iter().zip(&self.hot).enumerate() {
-            let is_released = hot.flags.load(Relaxed) & RELEASED != 0;
-            if let (Some(record), Some(function), false) = (record, &hot.function, is_released) {
+        for (position, (record, function)) in self.records.iter().zip(&self.functions).enumerate() {
+            let is_released = self.flags(position as u32) & RELEASED != 0;
+            if let (Some(record), Some(function), false) = (record, function, is_released) {
                 record.release_all(function, structure.node(position as u32), &self.values);
             }
         }
     }
 
     pub fn function(&self, node: u32) -> Option<&F> {
-        self.hot[node as usize].function.as_ref()
+        self.functions[node as usize].as_ref()
     }
 
     pub fn record_of(&self, node: u32) -> &Record {
@@ -365,7 +370,7 @@ impl<F: Function> State<F> {
         if flags & SHIFTED != 0 {
             self.change_flags(position, 0, SHIFTED);
         }
-        let Some(function) = &hot.function else {
+        let Some(function) = self.function(position) else {
             hot.count(evaluation);
             for (output, &value) in outputs.zip(inputs) {
                 if self.values.output(output) != value || flags & HAS_VALUE == 0 {
@@ -542,7 +547,8 @@ impl<F: Function> State<F> {
     /// Bytes held, without what values refer to.
     pub fn memory_used(&self) -> usize {
         let records: usize = self.records.iter().flatten().map(|record| record.memory_used()).sum();
-        self.hot.capacity() * size_of::<Hot<F>>()
+        self.hot.capacity() * size_of::<Hot>()
+            + self.functions.capacity() * size_of::<Option<F>>()
             + self.classes.capacity()
             + self.records.capacity() * size_of::<Option<Box<Record>>>()
             + (self.changed_at.capacity() + self.durations_ns.capacity()) * 4
@@ -552,18 +558,13 @@ impl<F: Function> State<F> {
     }
 }
 
-impl<F> Default for Hot<F> {
+impl Default for Hot {
     fn default() -> Self {
-        Self {
-            function: None,
-            flags: AtomicU32::new(0),
-            ran_at: AtomicU32::new(0),
-            runs: AtomicU64::new(TIMED_RUNS - 1),
-        }
+        Self { flags: AtomicU32::new(0), ran_at: AtomicU32::new(0), runs: AtomicU64::new(TIMED_RUNS - 1) }
     }
 }
 
-impl<F> Hot<F> {
+impl Hot {
     /// Whether the next run is timed.
     #[inline]
     pub fn is_timed(&self) -> bool {
