@@ -53,7 +53,7 @@ pub struct Settled {
 impl Choose {
     /// Solve, and accept the solution or hold the settled choices. The result is the formulation's choices.
     pub fn settle(&mut self, question: &mut Question, frame: &Frame<'_>) -> Result<Settled> {
-        if frame.config.patience == 0.0 || frame.config.burdens == Burdens::Relative {
+        if frame.config.patience == 0.0 {
             return self.settle_anew(question, frame);
         }
         self.load_settled(&mut question.formulation);
