@@ -5,7 +5,9 @@
 //! may use. A regulator moves it at most once in ten seconds: the heat may rise at a speed that would reach the target in
 //! [`TUNING`]`.thermal.reach`. The share falls in proportion to the excess of the measured speed over that, and rises
 //! by the same law. So it is an integral controller of the speed, or a PI controller of the heat in velocity form
-//! (K. J. Åström and T. Hägglund, "PID Controllers", 1995), and needs no model of the device.
+//! (K. J. Åström and T. Hägglund, "PID Controllers", 1995), and needs no model of the device. How strongly a device answers
+//! is not known: a step that is followed by one back, of more than half its size, was too large. So the next ones are half
+//! as large, and grow again slowly.
 
 use crate::base::{Number, Result, error};
 use crate::goblin::config::LANES;
@@ -25,11 +27,14 @@ pub struct Thermal {
     before: Option<(f64, u64)>,
     /// The decision of the latest report; 0 before the first.
     reported: u64,
+    /// The last change of the wanted share, and a factor on the next ones.
+    moved: f64,
+    caution: f64,
 }
 
 impl Default for Thermal {
     fn default() -> Self {
-        Self { wanted: 1.0, share: 1.0, sum: 0.0, count: 0, before: None, reported: 0 }
+        Self { wanted: 1.0, share: 1.0, sum: 0.0, count: 0, before: None, reported: 0, moved: 0.0, caution: 1.0 }
     }
 }
 
@@ -70,11 +75,21 @@ impl Thermal {
         let Some(heat) = self.mean() else { return };
         self.before = Some((heat, now));
         let speed = (heat - before) / passed;
-        let allowed = (TUNING.thermal.target - heat) / TUNING.thermal.reach;
-        let push = TUNING.thermal.gain * TUNING.thermal.interval * (allowed - speed);
+        // A device that answers quickly swings more, so its target is lower.
+        let target = TUNING.thermal.target - TUNING.thermal.cautious_room * (1.0 - self.caution);
+        let allowed = (target - heat) / TUNING.thermal.reach;
+        let whole = TUNING.thermal.gain * TUNING.thermal.interval * (allowed - speed);
+        let is_back = self.moved * whole < 0.0 && self.moved.abs() > TUNING.thermal.dead_zone;
+        let caution = match is_back && (self.caution * whole).abs() > 0.5 * self.moved.abs() {
+            true => 0.5 * self.caution,
+            false => TUNING.thermal.recovery * self.caution,
+        };
+        self.caution = caution.clamp(TUNING.thermal.least_caution, 1.0);
+        let push = self.caution * whole;
         // A share that the choices do not use cannot cool the device.
         let from = if push < 0.0 { self.wanted.min(used + TUNING.thermal.dead_zone) } else { self.wanted };
-        self.wanted = (from + push).clamp(TUNING.thermal.least_share, 1.0);
+        let wanted = (from + push).clamp(TUNING.thermal.least_share, 1.0);
+        self.moved = wanted - std::mem::replace(&mut self.wanted, wanted);
         if (self.wanted - self.share).abs() > TUNING.thermal.dead_zone || self.wanted == 1.0 {
             self.share = self.wanted;
         }

@@ -148,6 +148,11 @@ constants! {
         /// of 1 a second, per second. With .995, 90 s and 6 (20 seeds): .9707, and one throttle.
         reach: f64 = 100.0,
         gain: f64 = 7.0,
+        /// The least factor on the gain, for devices that heat up quickly, and its growth in a step without a step back.
+        least_caution: f64 = 0.0625,
+        recovery: f64 = 1.02,
+        /// How much lower the target is while that factor is near 0.
+        cautious_room: f64 = 0.03,
         /// Changes of the share below this are not made. Not measured alone.
         dead_zone: f64 = 0.02,
         /// The least share. Not measured alone.
