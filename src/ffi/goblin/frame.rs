@@ -34,7 +34,7 @@ pub struct hob_decision {
     /// It is a share of the optimum's value above the value of the lightest options. While choices are held without a
     /// new solve, it is the last proven gap, corrected for changed estimates.
     pub gap: f64,
-    /// Settings whose choice differs from the decision before.
+    /// Settings whose choice differs from the decision before; in the first decision, from their defaults.
     pub change_count: u32,
     /// Settings with an option on trial in this frame. The first and the last frame of a trial are changes, too.
     pub trial_count: u32,
@@ -141,8 +141,9 @@ pub extern "C" fn hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. A second sample of one
-/// decision, setting and lane counts separately. Threads: exclusive. A host that measures on other threads queues those
+/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. It learns from as many
+/// samples as ever, so with a tenth of them it takes ten times as long. A second sample of one decision, setting and lane
+/// counts separately. Threads: exclusive. A host that measures on other threads queues those
 /// samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago

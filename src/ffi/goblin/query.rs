@@ -20,7 +20,9 @@ use crate::goblin::{Decision, Reason, Why};
 #[derive(Clone, Copy)]
 pub struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
-    /// `deviation`.
+    /// `deviation`. While options are on trial, it includes a cautious guess of their burden instead of the expected one.
+    /// With settings of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows; where
+    /// they cannot make up for that, it exceeds the capacity.
     pub burden: f64,
     /// Expected burden of the choices.
     pub mean: f64,
@@ -261,7 +263,7 @@ pub extern "C" fn hob_goblin_get_reason_text(
 
 // == What was learned ==
 
-/// Gets what an option is expected to cost on a lane in the next frame.
+/// Gets what an option is expected to cost on a lane in the next frame. It allocates, so it is not for every frame.
 /// It is for the setting's present work and the strategy in force; the count is of this run's samples.
 /// HOB_RESULT_INVALID_ARGUMENT for an option that does not exist, HOB_RESULT_NOT_FOUND for a lane without a limit.
 /// Threads: shared.

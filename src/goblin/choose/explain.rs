@@ -75,7 +75,7 @@ impl Facts<'_> {
             Why::Limited
         } else if better(Bar::NotReady) {
             Why::NotReady
-        } else if self.settled.waits && kept.target != kept.settled {
+        } else if self.settled.waits && self.settled.gain > 0.0 && kept.target != kept.settled {
             Why::Held
         } else if is_of_change(&kept.reason, kept) {
             kept.reason.why

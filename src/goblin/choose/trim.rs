@@ -52,13 +52,24 @@ impl Choose {
         trim(question, &quick[..frame.economies.len()]);
         for (entry, &choice) in question.formulation.entries.iter().zip(&question.formulation.choices) {
             let kept = &mut self.kept[entry.position];
-            if question.setting(entry.position).is_trim && kept.settled != choice {
-                (kept.settled, kept.changed) = (choice, frame.now);
+            if !question.setting(entry.position).is_trim || kept.settled == choice {
+                continue;
+            }
+            if kept.changed != frame.now {
+                kept.settled_before = kept.settled;
+            }
+            (kept.settled, kept.changed) = (choice, frame.now);
+            if choice == kept.choice {
+                // It is back where the frame before had it.
+                (kept.settled_before, kept.changed) = (kept.reason.from, kept.reason.since);
             }
         }
         let formulation = &question.formulation;
-        let found = weigh(&formulation.sum(&formulation.choices), frame.economies);
+        let found = weigh(&formulation.sum(&formulation.choices), &quick[..frame.economies.len()]);
         *weighed = Weighed { feasible: true, excess: weighed.excess, ..found };
+        for (lane, burden) in weighed.burden.iter_mut().enumerate().take(frame.economies.len()) {
+            *burden *= frame.fast[lane] / frame.slow[lane];
+        }
     }
 
     /// Whether there are TRIM settings, and none of them is on trial. A trial keeps its option.

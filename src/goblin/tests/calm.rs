@@ -52,6 +52,95 @@ fn config(limit: f64) -> Config {
     config
 }
 
+#[test]
+fn late_frames_are_as_rare_as_asked_whatever_share_no_setting_measures() {
+    for share in [0.0, 0.3, 0.6] {
+        let mut goblin = Goblin::new(&config(10.0)).unwrap();
+        let options: Vec<OptionDesc> = (0..30).map(|at| OptionDesc::worth(f64::from(at))).collect();
+        let setting = goblin.add_setting(&SettingDesc::new("a", &options)).unwrap();
+        let (mut dice, mut slow, mut late) = (Dice(5), 0.0, 0);
+        let (learning, frames) = (120 * SECOND, 600 * SECOND);
+        for frame in 0..learning + frames {
+            let decision = goblin.update().unwrap().id;
+            let choice = goblin.choice(setting).unwrap().unwrap();
+            // Noise of 5 % that all costs share and that lasts for some frames.
+            slow = 0.9 * slow + 0.436 * 0.05 * 3.46 * (dice.next() - 0.5);
+            let cost = (1.0 - share) * 10.0 * (0.4 + 0.7 * f64::from(choice) / 29.0) * (1.0 + slow);
+            let total = cost + share * 10.0 * (1.0 + slow);
+            let sample = |burden| Sample { decision, lane: 0, burden, good: true };
+            goblin.measure(setting, &sample(cost)).unwrap();
+            goblin.measure_total(&sample(total)).unwrap();
+            late += u64::from(frame >= learning && total > 10.0);
+        }
+        let percent = 100.0 * late as f64 / frames as f64;
+        assert!((0.3..=1.2).contains(&percent), "{percent} % are late where {share} of a frame is not measured");
+    }
+}
+
+#[test]
+fn relative_burdens_are_as_calm_as_learned_ones() {
+    let mut goblin = Goblin::new(&Config { burdens: Burdens::Relative, ..config(14.0) }).unwrap();
+    let mut settings = Vec::new();
+    for (at, ladder) in LADDERS.iter().enumerate() {
+        let options = ladder.map(|(value, cost)| OptionDesc { relative_burden: cost, ..OptionDesc::worth(value) });
+        settings.push(goblin.add_setting(&SettingDesc::new(&format!("setting {at}"), &options)).unwrap());
+    }
+    let mut dice = Dice(3);
+    let (mut late, mut changes, learning, frames) = (0, 0, 60 * SECOND, 600 * SECOND);
+    for frame in 0..learning + frames {
+        let decision = goblin.update().unwrap();
+        let noise = 0.9 + 0.2 * dice.next();
+        let costs = settings.iter().zip(&LADDERS).map(|(id, ladder)| {
+            let choice = goblin.choice(*id).unwrap().unwrap();
+            ladder[usize::from(choice)].1
+        });
+        let total = 1.3 * noise * costs.sum::<f64>();
+        goblin.measure_total(&Sample { decision: decision.id, lane: 0, burden: total, good: true }).unwrap();
+        if frame >= learning {
+            (late, changes) = (late + u64::from(total > 14.0), changes + u64::from(decision.changes));
+        }
+    }
+    assert!(changes <= frames / SECOND, "{changes} changes in {} s", frames / SECOND);
+    assert!(late <= frames / 50, "{late} of {frames} are late");
+}
+
+#[test]
+fn reasons_of_fine_steps_name_the_last_change_and_burdens_are_those_of_the_moment() {
+    let mut goblin = Goblin::new(&config(10.0)).unwrap();
+    let mut machine = Machine::new(9, 0.0);
+    renderer(&mut goblin, &mut machine, &[0.0; 6]);
+    let steps: Vec<OptionDesc> = (0..20).map(|step| OptionDesc::worth(0.1 * f64::from(step))).collect();
+    let trim = goblin.add_setting(&SettingDesc { is_trim: true, ..SettingDesc::new("resolution", &steps) }).unwrap();
+    let (mut dice, mut wave, mut moved, mut before) = (Dice(4), 0.0, 0, None);
+    for frame in 0..120 * SECOND {
+        let decision = goblin.update().unwrap();
+        wave = 0.95 * wave + 0.03 * (dice.next() - 0.5) * 2.0;
+        for (id, costs) in machine.settings.iter().map(|(id, costs)| (*id, costs)) {
+            let choice = usize::from(goblin.choice(id).unwrap().unwrap());
+            let burden = costs[choice] * (1.0 + wave) * (0.99 + 0.02 * machine.noise.next());
+            goblin.measure(id, &Sample { decision: decision.id, lane: 0, burden, good: true }).unwrap();
+        }
+        let step = goblin.choice(trim).unwrap().unwrap();
+        let burden = (0.5 + 0.1 * f64::from(step)) * (1.0 + wave);
+        goblin.measure(trim, &Sample { decision: decision.id, lane: 0, burden, good: true }).unwrap();
+        if frame < 30 * SECOND || decision.trials > 0 {
+            before = None;
+            continue;
+        }
+        let reason = goblin.reason(trim).unwrap();
+        if reason.why == Why::Trim && reason.since == decision.id {
+            assert_ne!(reason.from, reason.to, "{reason}");
+        }
+        if let Some(before) = before.filter(|_| reason.why == Why::Trim) {
+            assert_eq!(before != step, reason.since == decision.id, "{before} to {step}: {reason:?}");
+            moved += u32::from(before != step);
+        }
+        assert!(step == 0 || decision.burden[0] <= decision.capacity[0] * (1.0 + 1e-9), "{decision:?}");
+        before = Some(step);
+    }
+    assert!(moved > 100, "{moved} steps");
+}
+
 /// All choices have different values, and the values are exact beside 1e9.
 const LADDERS: [[(f64, f64); 3]; 6] = [
     [(0.0, 0.0), (4.0 + 1.0 / 4096.0, 2.0), (6.0 + 3.0 / 4096.0, 4.5)],

@@ -93,6 +93,27 @@ fn reported_headroom_keeps_a_hot_device_below_throttling() {
 }
 
 #[test]
+fn devices_that_heat_up_quickly_stay_below_throttling_as_well() {
+    for seconds in [20.0, 40.0, 60.0] {
+        let mut goblin = Goblin::new(&Config { overrun_probability: 0.01, ..config(LIMIT) }).unwrap();
+        let mut device = Device::new(&mut goblin, 2.0);
+        device.seconds = seconds;
+        // The regulator learns how quickly it answers.
+        let (learning, frames) = (180 * SECOND, 600 * SECOND);
+        for frame in 0..learning + frames {
+            if frame == learning {
+                device.throttled = 0;
+            }
+            if frame % SECOND == 0 {
+                goblin.set_thermal_headroom(0, device.heat).unwrap();
+            }
+            device.frame(&mut goblin, LIMIT);
+        }
+        assert!(device.throttled <= frames / 50, "{} of {frames} frames, {seconds} s", device.throttled);
+    }
+}
+
+#[test]
 fn reported_headroom_changes_nothing_on_a_cool_device() {
     let (cool, value, moved) = run(0.8, true);
     assert_eq!((cool.throttled, moved.len()), (0, 0));
