@@ -241,7 +241,7 @@ impl Core {
             let expected = self.expect_samples(decision, index, mean);
             let variance = weighed.sum.weights[index].variance.max(0.0);
             let beside = self.question.formulation.beside[index];
-            // What no setting measures needs no samples of settings.
+            // The residual needs no samples of settings.
             let is_known = expected.known_mean >= TUNING.forecast.known_share * (mean - beside.mean);
             *self.learn.history.forecast(decision, index) = Forecast {
                 mean,

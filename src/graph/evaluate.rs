@@ -212,7 +212,7 @@ impl<F: Function> Graph<F> {
             expects_most: false,
         };
         work.marks.start(structure, work.state);
-        // What a single node leaves stale is for the next frame.
+        // The evaluation of a single node leaves the other sinks to the next frame.
         let mut reached = if only.is_none() { work.marks.take_reached(self.sinks.len()) } else { None };
         let is_complete = loop {
             let sources = self.feedback.iter().map(|link| structure.writer(structure.source(link.input)));

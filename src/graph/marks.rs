@@ -258,7 +258,7 @@ impl Marks {
         touched
     }
 
-    /// Sinks that may be stale, in an order that does not depend on what made them so. `None`: all may be, or so many of
+    /// Sinks that may be stale, in the order of their positions. `None`: all may be, or so many of
     /// `count` sinks that it is faster to look at all. The evaluation gives the list back by [`Self::keep_reached`].
     pub fn take_reached(&mut self, count: usize) -> Option<Vec<u32>> {
         if self.is_reach_unknown || self.reached.len() > count / SINKS_PER_REACHED {

@@ -1,10 +1,10 @@
 //! The order of nodes while links are edited: an answer to "would this link close a cycle?" that looks at few nodes.
 //!
-//! Every node has a label, and each link leads from a smaller to a greater label. A link that agrees costs nothing. For one
-//! that does not, two searches look in turns for what its source depends on and for what depends on its target, among the
-//! labels between the two. If they meet, the link would close a cycle. The one that ends first has the nodes that move:
-//! before the target, or behind the source, where labels are free. So an edit looks at few nodes if few nodes are before it,
-//! also if all others depend on it. A node without inputs may move to the very front, and a node without dependants to
+//! Every node has a label, and each link leads from a smaller to a greater label. A link that agrees costs nothing. For
+//! another link, two searches take turns: the backward search from its source, and the forward search from its target, both
+//! among the labels between these two nodes. If they meet, the link would close a cycle. Otherwise the nodes of the search
+//! that ends first move: before the target, or behind the source, where labels are free. So an edit looks at few nodes if
+//! its source has few ancestors or its target has few descendants. A node without inputs may move to the very front, and a node without dependants to
 //! the very end. So graphs that are built from either end cost nothing as well.
 //!
 //! Sources: D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (2006), for
@@ -42,7 +42,7 @@ pub struct Order {
 #[derive(Default)]
 struct Search {
     number: u32,
-    /// What it has found.
+    /// The nodes that it has found.
     nodes: Vec<u32>,
     /// The first of these whose links were not looked at.
     next: usize,
@@ -53,9 +53,9 @@ struct Search {
 /// The end of a link that a search starts from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// It looks for what the source depends on.
+    /// It finds the ancestors of the source.
     Source,
-    /// It looks for what depends on the target.
+    /// It finds the descendants of the target.
     Target,
 }
 
@@ -281,7 +281,7 @@ impl Order {
         let key = |node: u32| {
             let own = label[node as usize];
             match low {
-                // What moves may depend on another node with the label of the target.
+                // The nodes that move may depend on another node with the label of the target.
                 Some(low) if visited[node as usize] == backward.number => (low, 1, own),
                 _ => (own, if node == target { 2 } else { 0 }, 0),
             }

@@ -50,7 +50,7 @@ pub const SHIFTED: u32 = 1024;
 /// second run is the first one: in the first run caches are cold, and a graph that is built runs all of its nodes.
 const TIMED_RUNS: u64 = 64;
 
-/// What each run of a node writes beside its outputs. Apart from the functions, so that marks of stale nodes look at few
+/// The data that each run of a node writes beside its outputs. Apart from the functions, so that marks of stale nodes look at few
 /// lines of memory, and runs write few.
 #[repr(C)]
 pub struct Hot {
@@ -121,7 +121,7 @@ impl<F> Default for State<F> {
 }
 
 impl<F> State<F> {
-    /// What runs write, and what they call, by node.
+    /// The data that runs write, and the functions that they call, by node.
     pub fn hot(&self) -> (&[Hot], &[Option<F>]) {
         (&self.hot, &self.functions)
     }

@@ -141,8 +141,8 @@ pub extern "C" fn hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. It learns from as many
-/// samples as ever, so with a tenth of them it takes ten times as long. A second sample of one decision, setting and lane
+/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of samples that
+/// learning takes stays the same, so with a tenth of them it takes ten times as long. A second sample of one decision, setting and lane
 /// counts separately. Threads: exclusive. A host that measures on other threads queues those
 /// samples for the thread that calls hob_goblin_update.
 ///

@@ -20,9 +20,9 @@ use crate::goblin::{Decision, Reason, Why};
 #[derive(Clone, Copy)]
 pub struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
-    /// `deviation`. While options are on trial, it includes a cautious guess of their burden instead of the expected one.
-    /// With settings of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows; where
-    /// they cannot make up for that, it exceeds the capacity.
+    /// `deviation`. While options are on trial, it has a cautious guess of their burden instead of the expected one.
+    /// With settings of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows;
+    /// where they cannot make up for that, it exceeds the capacity.
     pub burden: f64,
     /// Expected burden of the choices.
     pub mean: f64,

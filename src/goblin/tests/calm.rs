@@ -53,7 +53,7 @@ fn config(limit: f64) -> Config {
 }
 
 #[test]
-fn late_frames_are_as_rare_as_asked_whatever_share_no_setting_measures() {
+fn late_frames_are_as_rare_as_asked_with_any_residual() {
     for share in [0.0, 0.3, 0.6] {
         let mut goblin = Goblin::new(&config(10.0)).unwrap();
         let options: Vec<OptionDesc> = (0..30).map(|at| OptionDesc::worth(f64::from(at))).collect();
