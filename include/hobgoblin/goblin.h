@@ -173,7 +173,7 @@ typedef struct hob_goblin_desc {
     /// times this, forced changes included.
     ///
     /// Changes are free in the learning phase, in trial windows and while the switch scale is
-    /// 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is negative.
+    /// 0. Without effect for HOB_BURDENS_TOTALS, or if `patience` is negative.
     double changes_per_second;
     /// Decisions a second, which convert seconds to decisions. Default 60.
     double decisions_per_second;
@@ -223,7 +223,7 @@ typedef struct hob_decision {
     /// It is a share of the optimum's value above the value of the lightest options. While choices are held without a
     /// new solve, it is the last proven gap, corrected for changed estimates.
     double gap;
-    /// Settings whose choice differs from the decision before.
+    /// Settings whose choice differs from the decision before; in the first decision, from their defaults.
     uint32_t change_count;
     /// Settings with an option on trial in this frame. The first and the last frame of a trial are changes, too.
     uint32_t trial_count;
@@ -285,9 +285,10 @@ HOB_API hob_result hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. A second sample of one
-/// decision, setting and lane counts separately. Threads: exclusive. A host that measures on other threads queues those
-/// samples for the thread that calls hob_goblin_update.
+/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of samples
+/// that learning takes stays the same, so with a tenth of them it takes ten times as long. A second sample of one
+/// decision, setting and lane counts separately. Threads: exclusive. A host that measures on other threads queues
+/// those samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
@@ -608,7 +609,9 @@ HOB_API hob_result hob_goblin_set_thermal_headroom(hob_goblin *goblin, hob_lane 
 /// All 0 for a lane without a limit.
 typedef struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
-    /// `deviation`.
+    /// `deviation`. While options are on trial, it has a cautious guess of their burden instead of the expected one.
+    /// With settings of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows;
+    /// where they cannot make up for that, it exceeds the capacity.
     double burden;
     /// Expected burden of the choices.
     double mean;
@@ -742,7 +745,7 @@ HOB_API hob_result hob_goblin_get_reason_text(
 
 // ---- What was learned -----------------------------------------------------------------------------------------------
 
-/// Gets what an option is expected to cost on a lane in the next frame.
+/// Gets what an option is expected to cost on a lane in the next frame. It allocates, so it is not for every frame.
 /// It is for the setting's present work and the strategy in force; the count is of this run's samples.
 /// HOB_RESULT_INVALID_ARGUMENT for an option that does not exist, HOB_RESULT_NOT_FOUND for a lane without a limit.
 /// Threads: shared.

@@ -302,7 +302,7 @@ namespace Hobgoblin.Interop
         /// times this, forced changes included.
         /// <para/>
         /// Changes are free in the learning phase, in trial windows and while the switch scale is
-        /// 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if <c>patience</c> is negative.
+        /// 0. Without effect for HOB_BURDENS_TOTALS, or if <c>patience</c> is negative.
         /// </remarks>
         public double changes_per_second;
 
@@ -337,7 +337,7 @@ namespace Hobgoblin.Interop
         /// </remarks>
         public double gap;
 
-        /// <summary>Settings whose choice differs from the decision before.</summary>
+        /// <summary>Settings whose choice differs from the decision before; in the first decision, from their defaults.</summary>
         public uint change_count;
 
         /// <summary>Settings with an option on trial in this frame. The first and the last frame of a trial are changes, too.</summary>
@@ -526,7 +526,11 @@ namespace Hobgoblin.Interop
     public unsafe struct hob_decision_lane
     {
         /// <summary>Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do <c>mean</c> and
-        /// <c>deviation</c>.</summary>
+        /// <c>deviation</c>. While options are on trial, it has a cautious guess of their burden instead of the expected one.</summary>
+        /// <remarks>
+        /// With settings of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows;
+        /// where they cannot make up for that, it exceeds the capacity.
+        /// </remarks>
         public double burden;
 
         /// <summary>Expected burden of the choices.</summary>
@@ -1000,9 +1004,10 @@ namespace Hobgoblin.Interop
         /// 1e9.
         /// <para/>
         /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-        /// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. A second sample of one
-        /// decision, setting and lane counts separately. Threads: exclusive. A host that measures on other threads queues those
-        /// samples for the thread that calls hob_goblin_update.
+        /// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of samples
+        /// that learning takes stays the same, so with a tenth of them it takes ten times as long. A second sample of one
+        /// decision, setting and lane counts separately. Threads: exclusive. A host that measures on other threads queues
+        /// those samples for the thread that calls hob_goblin_update.
         /// <para/>
         /// <code>
         /// double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
@@ -1272,7 +1277,7 @@ namespace Hobgoblin.Interop
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_goblin_get_reason_text(hob_goblin* goblin, hob_setting_id setting, byte* buffer, UIntPtr capacity, UIntPtr* out_size);
 
-        /// <summary>Gets what an option is expected to cost on a lane in the next frame.</summary>
+        /// <summary>Gets what an option is expected to cost on a lane in the next frame. It allocates, so it is not for every frame.</summary>
         /// <remarks>
         /// It is for the setting's present work and the strategy in force; the count is of this run's samples.
         /// HOB_RESULT_INVALID_ARGUMENT for an option that does not exist, HOB_RESULT_NOT_FOUND for a lane without a limit.
