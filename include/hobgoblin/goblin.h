@@ -702,6 +702,7 @@ typedef enum hob_why {
     HOB_WHY_MAKES_ROOM = 14,
     /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
     /// 24 samples showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
+    /// A setting that is most of its lane is not recognised, because its error looks like that of the whole frame.
     HOB_WHY_DEAD_LEVER = 15,
 } hob_why;
 
