@@ -79,7 +79,7 @@ impl Thermal {
         let target = TUNING.thermal.target - TUNING.thermal.cautious_room * (1.0 - self.caution);
         let allowed = (target - heat) / TUNING.thermal.reach;
         let whole = TUNING.thermal.gain * TUNING.thermal.interval * (allowed - speed);
-        let is_back = self.moved * whole < 0.0 && self.moved.abs() > TUNING.thermal.dead_zone;
+        let is_back = self.moved * whole < 0.0 && self.moved.abs() > TUNING.thermal.large_step;
         let caution = match is_back && (self.caution * whole).abs() > 0.5 * self.moved.abs() {
             true => 0.5 * self.caution,
             false => TUNING.thermal.recovery * self.caution,
