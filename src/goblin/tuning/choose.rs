@@ -148,9 +148,9 @@ constants! {
         /// of 1 a second, per second. With .995, 90 s and 6 (20 seeds): .9707, and one throttle.
         reach: f64 = 100.0,
         gain: f64 = 7.0,
-        /// The least factor on the gain, for devices that heat up quickly, and its growth in a step without a step back. With a
-        /// time constant of 60 s or less and twice the load that the device can cool: without the factor too hot for 41 to
-        /// 100 % of the time, with it .0 to 3.8 %.
+        /// The least factor on the gain, for devices that heat up quickly, and its growth in a step without a step back. A device
+        /// that heats up within 60 s, under twice the load that it can cool, was too hot for 41 to 100 % of the time; now 0
+        /// to 3.8 %.
         least_caution: f64 = 0.0625,
         recovery: f64 = 1.02,
         /// Smaller steps do not lower that factor. All steps (20 seeds, hot): .9573 of the value instead of .9733.
