@@ -131,11 +131,6 @@ impl Setting {
         self.options.capacity() * size_of::<OptionDesc>() + self.shape.memory_used()
     }
 
-    /// The host's relative burdens by option.
-    pub fn units(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
-        self.options.iter().map(|option| option.relative_burden)
-    }
-
     /// The present work of an option: its burden is per unit of it.
     pub fn work_of(&self, option: usize) -> f64 {
         self.work * self.options[option].work

@@ -7,6 +7,7 @@ mod explore;
 mod harvest;
 mod honest;
 mod lever;
+mod memory;
 mod pace;
 mod published;
 mod reason;
