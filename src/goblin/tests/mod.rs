@@ -4,6 +4,7 @@ mod brute_force;
 mod calm;
 mod estimates;
 mod explore;
+mod extreme;
 mod harvest;
 mod honest;
 mod lever;
