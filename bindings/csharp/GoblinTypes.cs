@@ -116,7 +116,7 @@ namespace Hobgoblin
         Truncated = 1,
         /// <summary>The bytes are not what was written.</summary>
         Damaged = 2,
-        /// <summary>A decision ran out of memory when it was recorded. The rest cannot be repeated.</summary>
+        /// <summary>A decision failed when it was recorded, as without memory. The rest cannot be repeated.</summary>
         Failed = 3,
         /// <summary>A call is refused that succeeded when it was recorded; the exception has the reason.</summary>
         Refused = 4,

@@ -331,7 +331,8 @@ HOB_API hob_result hob_goblin_decide(hob_goblin *goblin, hob_decision *out_decis
 typedef struct hob_option {
     /// Its worth, in any unit that all settings share. -1e9 to 1e9.
     double value;
-    /// Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0 to 1e9.
+    /// Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0, or 1e-9
+    /// to 1e9.
     double relative_burden;
     /// HOB_OPTION_ flags.
     uint32_t flags;
@@ -953,7 +954,7 @@ typedef enum hob_replay_end {
     HOB_REPLAY_END_TRUNCATED = 1,
     /// The bytes are not what was written.
     HOB_REPLAY_END_DAMAGED = 2,
-    /// A decision ran out of memory when it was recorded. The rest cannot be repeated.
+    /// A decision failed when it was recorded, as without memory. The rest cannot be repeated.
     HOB_REPLAY_END_FAILED = 3,
     /// A call is refused that succeeded when it was recorded; hob_last_error has the reason.
     HOB_REPLAY_END_REFUSED = 4,

@@ -57,9 +57,11 @@ impl Core {
         let (depth, positions) = (config.history as usize, self.positions());
         let wanted = self.learn.history.memory_wanted(depth, positions, lanes.count());
         self.check_memory(wanted + self.published.memory_wanted(depth, positions), config.memory_limit)?;
+        let mut regression = None;
         if config.burdens == Burdens::Totals && self.config.burdens != Burdens::Totals {
             for (position, setting) in self.question.settings.iter() {
-                self.learn.regression.set_options(position, &mut setting.units())?;
+                let present = regression.as_ref().unwrap_or(&self.learn.regression);
+                regression = Some(present.with_options(position, &setting.options)?);
             }
         }
         self.published.reserve(depth, positions)?;
@@ -68,6 +70,8 @@ impl Core {
         } else {
             self.learn.history.resize(depth, positions, lanes.count())?;
         }
+        // Nothing below can fail.
+        self.learn.replace_regression(regression);
         if config.limits != self.config.limits {
             self.choose.target.unsettle(self.latest_decision());
         }
@@ -111,7 +115,8 @@ impl Core {
     pub(super) fn set_past_profile(&mut self, profile: &Profile) -> Result<()> {
         self.check_memory(2 * profile.memory_used(), self.config.memory_limit)?;
         let past = profile.try_clone()?;
-        self.learn.tasks.set_past(&self.lanes, &past)?;
+        let estimates = self.learn.tasks.estimates_on(&self.lanes, &self.lanes, &past)?;
+        self.learn.tasks.replace(estimates);
         self.learn.past = past;
         self.learn.refresh_ratios(&self.config);
         Ok(())

@@ -6,6 +6,7 @@ use super::core::Core;
 use super::errors::no_such_setting;
 use super::explore::{self, Explorer};
 use super::learn::harvest::Sampled;
+use super::learn::regression::Regression;
 use super::question::formulation::Formulation;
 use super::question::product::ProductDesc;
 use super::question::setting::{OptionDesc, Setting, SettingDesc};
@@ -43,17 +44,10 @@ impl Core {
         self.explore.reserve(position)?;
         self.published.reserve(depth, wanted)?;
         self.question.reserve_one(count, self.lanes.count())?;
-        if self.config.burdens == Burdens::Totals {
-            self.learn.regression.set_options(position, &mut desc.options.iter().map(|desc| desc.relative_burden))?;
-        }
-        let (task, dropped) = match self.learn.tasks.join(desc.id, cells, &self.lanes, &self.learn.past) {
-            Ok(joined) => joined,
-            Err(error) => {
-                self.forget_units(position);
-                return Err(error);
-            }
-        };
+        let regression = self.regression_with(position, desc.options)?;
+        let (task, dropped) = self.learn.tasks.join(desc.id, cells, &self.lanes, &self.learn.past)?;
         // Nothing below can fail.
+        self.learn.replace_regression(regression);
         let next = self.latest_decision() + 1;
         if dropped {
             self.invalidate_samples(task);
@@ -88,7 +82,9 @@ impl Core {
         let setting = self.question.remove(id).ok_or_else(no_such_setting)?;
         self.published.remove(position);
         self.learn.totals_from = self.latest_decision() + 1;
-        self.forget_units(position);
+        // Without memory for the smaller filter the larger one stays: a removed setting is never chosen.
+        let regression = self.regression_with(position, &[]);
+        self.learn.replace_regression(regression.unwrap_or(None));
         self.learn.tasks.leave(setting.task);
         Ok(())
     }
@@ -140,11 +136,10 @@ impl Core {
         self.question.formulation.reserve(count, total, options.len(), self.lanes.count())?;
         let others = self.question.settings.iter().filter(|(at, other)| other.task == task && *at != position);
         let most = others.map(|(_, other)| other.cells()).max().unwrap_or(0).max(own_cells);
-        if self.config.burdens == Burdens::Totals {
-            self.learn.regression.set_options(position, &mut options.iter().map(|desc| desc.relative_burden))?;
-        }
+        let regression = self.regression_with(position, options)?;
         self.learn.tasks.relearn(task, most, &self.lanes, &self.learn.past)?;
         // Nothing below can fail.
+        self.learn.replace_regression(regression);
         self.question.option_count = total;
         self.question.strategies.forget(position);
         let setting = self.question.setting_mut(position);
@@ -272,12 +267,10 @@ impl Core {
         id.len() + options * per_option + size_of::<Setting>() + size_of::<Kept>() + 512
     }
 
-    /// Remove a setting's options from the regression, after it was removed or failed to be added.
-    fn forget_units(&mut self, position: usize) {
-        if self.config.burdens == Burdens::Totals {
-            // Without memory for the smaller filter the larger one stays: a removed setting is never chosen.
-            _ = self.learn.regression.set_options(position, &mut [].into_iter());
-        }
+    /// The regression with other options of a setting, if costs are learned from totals.
+    fn regression_with(&self, position: usize, options: &[OptionDesc]) -> Result<Option<Regression>> {
+        let is_used = self.config.burdens == Burdens::Totals;
+        is_used.then(|| self.learn.regression.with_options(position, options)).transpose()
     }
 }
 

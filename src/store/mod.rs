@@ -390,6 +390,11 @@ impl Store {
         self.visible().filter(move |entry| entry.row.environment == environment).map(Meta::of)
     }
 
+    /// Names of all values.
+    pub fn names(&self) -> impl Iterator<Item = Name> {
+        self.visible().map(IndexEntry::name)
+    }
+
     /// Names of all values of an environment in disk order: the fastest order for reading all of them.
     pub fn names_in_place(&self, environment: u64) -> Result<Vec<Name>> {
         let ours = |entry: &IndexEntry| {
@@ -454,7 +459,9 @@ impl Store {
         let is_damaged = self.counts.damaged > 0;
         let damaged = || {
             let directory = self.directory.display();
-            Text::format(format_args!("files in '{directory}' are damaged: the values in them count as missing"))
+            Text::format(format_args!(
+                "files in '{directory}' are damaged: their values are built again; if this recurs, check the drive"
+            ))
         };
         foreign.or_else(|| is_damaged.then(damaged))
     }

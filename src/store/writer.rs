@@ -239,12 +239,17 @@ impl Store {
         // processes whose clocks agree from choosing the same id.
         let apart = self.io.nonce().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let mut id = least.saturating_add(apart);
+        let mut is_made = false;
         for _ in 0..ATTEMPTS {
             let path = self.path(id, "live");
             match self.io.try_lock(&path) {
                 Ok(Some(lock)) => return Ok(Claim { id, lock }),
                 Ok(None) => id = id.saturating_add(1),
-                Err(why) if why.kind() == ErrorKind::NotFound => self.make_directory()?,
+                // The directory was deleted, or it takes no files, as some of the system's.
+                Err(why) if why.kind() == ErrorKind::NotFound && !is_made => {
+                    self.make_directory()?;
+                    is_made = true;
+                }
                 Err(why) => return Err(self.failed("create", &path, &why)),
             }
         }

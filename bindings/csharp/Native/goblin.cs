@@ -191,7 +191,7 @@ namespace Hobgoblin.Interop
         /// <summary>The bytes are not what was written.</summary>
         HOB_REPLAY_END_DAMAGED = 2,
 
-        /// <summary>A decision ran out of memory when it was recorded. The rest cannot be repeated.</summary>
+        /// <summary>A decision failed when it was recorded, as without memory. The rest cannot be repeated.</summary>
         HOB_REPLAY_END_FAILED = 3,
 
         /// <summary>A call is refused that succeeded when it was recorded; hob_last_error has the reason.</summary>
@@ -361,7 +361,8 @@ namespace Hobgoblin.Interop
         /// <summary>Its worth, in any unit that all settings share. -1e9 to 1e9.</summary>
         public double value;
 
-        /// <summary>Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0 to 1e9.</summary>
+        /// <summary>Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0, or 1e-9
+        /// to 1e9.</summary>
         public double relative_burden;
 
         /// <summary>HOB_OPTION_ flags.</summary>

@@ -62,7 +62,7 @@ pub enum hob_replay_end {
     Truncated = 1,
     /// The bytes are not what was written.
     Damaged = 2,
-    /// A decision ran out of memory when it was recorded. The rest cannot be repeated.
+    /// A decision failed when it was recorded, as without memory. The rest cannot be repeated.
     Failed = 3,
     /// A call is refused that succeeded when it was recorded; hob_last_error has the reason.
     Refused = 4,

@@ -95,12 +95,10 @@ impl Learn {
             calibration.reserve(positions).map(|()| calibration)
         }))?;
         let residuals = try_filled(Learned::NOTHING, count)?;
-        self.tasks.set_lanes(from, to, &self.past)?;
-        if let Err(error) = self.history.resize(depth, positions, count) {
-            // Undo. This only drops estimates of lanes that are not governed in either case.
-            self.tasks.set_lanes(to, from, &self.past)?;
-            return Err(error);
-        }
+        let estimates = self.tasks.estimates_on(from, to, &self.past)?;
+        self.history.resize(depth, positions, count)?;
+        // Nothing below can fail.
+        self.tasks.replace(estimates);
         let mut old = std::mem::replace(&mut self.calibrations, calibrations);
         let old_residuals = std::mem::replace(&mut self.residuals, residuals);
         let old_totals = std::mem::take(&mut self.latest_totals);
@@ -123,6 +121,13 @@ impl Learn {
         self.sampled.reserve(positions)?;
         self.history.resize(depth, positions, self.calibrations.len())?;
         self.calibrations.iter_mut().try_for_each(|calibration| calibration.reserve(positions))
+    }
+
+    /// Use another regression, if there is one.
+    pub fn replace_regression(&mut self, fresh: Option<Regression>) {
+        if let Some(fresh) = fresh {
+            self.regression = fresh;
+        }
     }
 
     /// Mean part of the totals of a governed lane that no setting reports.

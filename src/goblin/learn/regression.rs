@@ -8,6 +8,7 @@
 //! to all coefficients, tracks a machine that gets slower.
 
 use crate::base::{Result, try_filled};
+use crate::goblin::question::setting::OptionDesc;
 use crate::goblin::tuning::{self, TUNING};
 use crate::knapsack::several::Weight;
 use crate::profile::{Burden, Source};
@@ -48,11 +49,11 @@ pub struct Regression {
 }
 
 impl Regression {
-    /// Set the options of a setting; empty for a removed one. On an error nothing changed.
-    pub fn set_options(&mut self, position: usize, units: &mut dyn ExactSizeIterator<Item = f64>) -> Result<()> {
+    /// This regression with other options of a setting; empty for a removed one.
+    pub fn with_options(&self, position: usize, options: &[OptionDesc]) -> Result<Self> {
         let is_other = |owner: &&Owner| owner.position != position as u32 && **owner != REST;
         let kept = self.owners.iter().filter(is_other).count();
-        let count = 1 + kept + units.len();
+        let count = 1 + kept + options.len();
         let mut fresh = self.with_room(count, position)?;
         // The index of each coefficient before; `usize::MAX` for a new one.
         let mut from = try_filled(usize::MAX, count)?;
@@ -62,9 +63,9 @@ impl Regression {
             (fresh.owners[next], fresh.units[next], from[next]) = (*owner, self.units[index], index);
             next += 1;
         }
-        for (option, unit) in units.enumerate() {
+        for (option, desc) in options.iter().enumerate() {
             fresh.owners[next] = Owner { position: position as u32, option: option as u32 };
-            fresh.units[next] = unit;
+            fresh.units[next] = desc.relative_burden;
             next += 1;
         }
         for (index, owner) in fresh.owners.iter().enumerate().skip(1).filter(|(_, owner)| owner.option == 0) {
@@ -72,8 +73,7 @@ impl Regression {
         }
         fresh.begin();
         self.copy_to(&mut fresh, &from);
-        *self = fresh;
-        Ok(())
+        Ok(fresh)
     }
 
     /// A filter with this many coefficients, and with the scalar state of this one.

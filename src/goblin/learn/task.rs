@@ -84,6 +84,9 @@ impl Task {
     }
 }
 
+/// A task's estimates of this run and its past ones.
+type Estimates = (Vec<Learned>, Vec<Estimate>);
+
 /// All tasks, found by id.
 #[derive(Debug, Default)]
 pub struct Tasks {
@@ -183,19 +186,10 @@ impl Tasks {
         Ok(())
     }
 
-    /// Set the past estimates of all tasks. On an error nothing changed.
-    pub fn set_past(&mut self, lanes: &Lanes, past: &Profile) -> Result<()> {
-        let fresh = try_collect_all(self.iter().map(|task| matching(past, &task.id, task.cells, lanes)))?;
-        for (order, known) in fresh.into_iter().enumerate() {
-            let position = self.by_id[order] as usize;
-            self.at_mut(position).past = known;
-        }
-        Ok(())
-    }
-
-    /// Change the governed lanes. Estimates are kept on lanes that stay governed. On an error nothing changed.
-    pub fn set_lanes(&mut self, from: &Lanes, to: &Lanes, past: &Profile) -> Result<()> {
-        let fresh = try_collect_all(self.iter().map(|task| {
+    /// The estimates of all tasks with other governed lanes or another past. Those of this run are kept on lanes that
+    /// stay governed.
+    pub fn estimates_on(&self, from: &Lanes, to: &Lanes, past: &Profile) -> Result<Vec<Estimates>> {
+        try_collect_all(self.iter().map(|task| {
             let mut learned = try_filled(Learned::NOTHING, task.cells * to.count())?;
             for (index, lane) in to.iter().enumerate() {
                 if let Some(before) = from.index(lane) {
@@ -203,13 +197,15 @@ impl Tasks {
                 }
             }
             Ok((learned, matching(past, &task.id, task.cells, to)?))
-        }))?;
-        for (order, (learned, past)) in fresh.into_iter().enumerate() {
-            let position = self.by_id[order] as usize;
-            let task = self.at_mut(position);
-            (task.learned, task.past) = (learned, past);
+        }))
+    }
+
+    /// Replace the estimates of all tasks.
+    pub fn replace(&mut self, estimates: Vec<Estimates>) {
+        for (order, estimates) in estimates.into_iter().enumerate() {
+            let task = self.at_mut(self.by_id[order] as usize);
+            (task.learned, task.past) = estimates;
         }
-        Ok(())
     }
 
     /// Bytes held.

@@ -1,7 +1,7 @@
 //! Formulates the problem of a frame: which options are available, their values and their expected costs.
 
 use super::Question;
-use super::formulation::{Bar, Entry, Formulation};
+use super::formulation::{Bar, Entry, Formulation, bounded};
 use super::setting::Setting;
 use super::strategy::Strategies;
 use crate::goblin::config::{Burdens, Config, LANES};
@@ -132,8 +132,8 @@ impl Present<'_> {
             known = true;
             for (option, (desc, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
                 let burden = &burdens[setting.cell(option)];
-                let normal = clamped(burden.normal.scaled(setting.work * desc.work * work(option) * common));
-                weights[option * lanes + lane] = Weight { mean: normal.mean, variance: normal.variance };
+                let Normal { mean, variance } = burden.normal.scaled(setting.work * desc.work * work(option) * common);
+                weights[option * lanes + lane] = bounded(&Weight { mean, variance });
                 if burden.source == Source::Blind && rules.blind == Blind::Cautious {
                     *bar = Bar::Untried;
                 }
@@ -216,12 +216,6 @@ fn weigh_relative(setting: &Setting, lanes: usize, weights: &mut [Weight]) {
     for (option, desc) in setting.options.iter().enumerate() {
         weights[option * lanes].mean = desc.relative_burden * setting.work_of(option);
     }
-}
-
-/// Clamp an estimate: a past profile may hold any finite numbers, and the solver needs headroom for sums.
-fn clamped(burden: Normal) -> Normal {
-    const HIGHEST: f64 = 1e30;
-    Normal { mean: burden.mean.min(HIGHEST), variance: burden.variance.min(HIGHEST * HIGHEST) }
 }
 
 /// The option to use when no option is available.

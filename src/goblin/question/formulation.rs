@@ -212,7 +212,8 @@ impl Formulation {
         one.clear();
         candidates.clear();
         let options = values.iter().zip(weights.iter()).zip(bars.iter());
-        candidates.extend(options.map(|((&value, &Weight { mean, variance }), &bar)| {
+        candidates.extend(options.map(|((&value, weight), &bar)| {
+            let Weight { mean, variance } = bounded(weight);
             let mean = if bar == Bar::Free { mean } else { f64::INFINITY };
             Candidate { value, mean, variance }
         }));
@@ -228,7 +229,7 @@ impl Formulation {
             if entry.forced != NO_CHOICE {
                 let forced = usize::from(entry.forced);
                 candidates.iter_mut().for_each(|candidate| candidate.mean = f64::INFINITY);
-                candidates[forced].mean = weights[entry.start + forced].mean;
+                candidates[forced].mean = bounded(&weights[entry.start + forced]).mean;
             }
             one.add_setting(candidates)?;
         }
@@ -238,7 +239,7 @@ impl Formulation {
         self.found.clear();
         self.found.extend_from_slice(&self.one.choices()[..self.entries.len()]);
         let mut prices = [0.0; LANES];
-        prices[0] = solution.price;
+        prices[0] = solution.price.min(HIGHEST);
         self.nodes += solution.nodes;
         Ok(Found { upper_bound: solution.upper_bound, prices })
     }
@@ -253,7 +254,7 @@ impl Formulation {
             weights.clear();
             for index in 0..entry.end - entry.start {
                 values.push(self.penalised(&entry, index, penalty));
-                weights.extend_from_slice(self.weights_of(entry.start + index));
+                weights.extend(self.weights_of(entry.start + index).iter().map(bounded));
                 if !self.may(&entry, index) {
                     weights[index * self.lanes].mean = f64::INFINITY;
                 }
@@ -266,7 +267,7 @@ impl Formulation {
         self.found.clear();
         self.found.extend_from_slice(&self.several.choices()[..self.entries.len()]);
         self.nodes += answer.nodes;
-        Ok(Found { upper_bound: answer.upper_bound, prices: answer.prices })
+        Ok(Found { upper_bound: answer.upper_bound, prices: answer.prices.map(|price| price.min(HIGHEST)) })
     }
 
     fn penalised(&self, entry: &Entry, index: usize, penalty: f64) -> f64 {
@@ -353,6 +354,15 @@ impl Sum {
             sum.variance += sign * weight.variance;
         }
     }
+}
+
+/// The largest mean and price. Larger ones come from numbers at the ends of their ranges, such as a past profile's, and
+/// the solver needs headroom for sums and squares.
+const HIGHEST: f64 = 1e30;
+
+/// A cost that the solver accepts.
+pub fn bounded(weight: &Weight) -> Weight {
+    Weight { mean: weight.mean.min(HIGHEST), variance: weight.variance.min(HIGHEST * HIGHEST) }
 }
 
 /// Compare totals with the capacities.

@@ -1,5 +1,7 @@
 //! A setting: its options, and what the host allows.
 
+use std::ops::RangeInclusive;
+
 use super::shape::Shape;
 use crate::base::{Number, Result, error};
 use crate::goblin::config::LARGEST;
@@ -131,11 +133,6 @@ impl Setting {
         self.options.capacity() * size_of::<OptionDesc>() + self.shape.memory_used()
     }
 
-    /// The host's relative burdens by option.
-    pub fn units(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
-        self.options.iter().map(|option| option.relative_burden)
-    }
-
     /// The present work of an option: its burden is per unit of it.
     pub fn work_of(&self, option: usize) -> f64 {
         self.work * self.options[option].work
@@ -169,6 +166,9 @@ pub fn check_setting(desc: &SettingDesc<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Positive numbers whose ratios, and the squares of these, keep their precision.
+const IN_PROPORTION: RangeInclusive<f64> = 1.0 / LARGEST..=LARGEST;
+
 /// Reject invalid options.
 pub fn check_options(options: &[OptionDesc]) -> Result<()> {
     if options.len() > MAX_OPTIONS {
@@ -176,12 +176,12 @@ pub fn check_options(options: &[OptionDesc]) -> Result<()> {
     }
     for (index, option) in options.iter().enumerate() {
         check_value(index, option.value)?;
-        if !(0.0..=LARGEST).contains(&option.relative_burden) {
+        let relative_burden = option.relative_burden;
+        if relative_burden != 0.0 && !IN_PROPORTION.contains(&relative_burden) {
+            let [burden, least, most] = [relative_burden, *IN_PROPORTION.start(), *IN_PROPORTION.end()].map(Number);
             return Err(error!(
                 InvalidArgument,
-                "option {index}: relative burden {} must be 0 to {:e}",
-                Number(option.relative_burden),
-                Number(LARGEST)
+                "option {index}: relative burden {burden} must be 0, or from {least:e} to {most:e}"
             ));
         }
         check_work(option.work)?;
@@ -191,10 +191,10 @@ pub fn check_options(options: &[OptionDesc]) -> Result<()> {
 
 /// Reject invalid work.
 pub fn check_work(work: f64) -> Result<()> {
-    if (1.0 / LARGEST..=LARGEST).contains(&work) {
+    if IN_PROPORTION.contains(&work) {
         return Ok(());
     }
-    let [work, least, most] = [work, 1.0 / LARGEST, LARGEST].map(Number);
+    let [work, least, most] = [work, *IN_PROPORTION.start(), *IN_PROPORTION.end()].map(Number);
     Err(error!(InvalidArgument, "work {work} must be above 0, from {least:e} to {most:e}"))
 }
 

@@ -63,7 +63,7 @@ pub enum End {
     Truncated,
     /// The recording is damaged there.
     Damaged,
-    /// A decision failed there in the recorded run, without memory. The state after it cannot be replayed.
+    /// A decision failed there in the recorded run, as without memory. The state after it cannot be replayed.
     Failed,
     /// The goblin rejects a call there that succeeded in the recorded run; the error says why.
     Refused(Error),

@@ -239,11 +239,12 @@ impl Worker {
                 "a bundle is damaged: {}; its programs are built again: ship it anew",
                 why.sentence()
             )),
-            Ok(programs) if bundle.entries(desk.options.environment).next().is_none() => Text::format(format_args!(
-                "a bundle has no program for this driver, device and build, of {programs} programs: was it made for \
-                 another environment?"
+            Ok(()) if bundle.entries(desk.options.environment).next().is_none() => Text::format(format_args!(
+                "a bundle has no program for this driver, device and build, of {} programs: was it made for another \
+                 environment?",
+                bundle.names().filter(|name| name.kind == kind::PROGRAM).count()
             )),
-            Ok(_) => Text::EMPTY,
+            Ok(()) => Text::EMPTY,
         };
         if !trouble.as_str().is_empty() {
             desk.queue().bundle_trouble = trouble;

@@ -697,7 +697,7 @@ fn damaged_bundle_and_bundle_of_another_environment_are_reported() {
     assert!(cache.disk().trouble().as_str().contains("bundles are damaged"), "{}", cache.disk().trouble().as_str());
     assert!(cache.disk().statistics().damaged > 0);
 
-    let others = bundle_of(&disk, "others", 0..5, None, 2);
+    let others = bundle_of(&disk, "others", 0..5, Some(3), 2);
     let cache = cache_of_bundles(&disk, false);
     cache.disk().add_bundle(others).unwrap();
     assert!(cache.disk().wait_idle(FOREVER));

@@ -166,7 +166,7 @@ fn segments_replaced_by_noise_are_reported_once_and_serve_nothing() {
         cache.disk().flush(FOREVER).expect("reading and writing succeed");
         assert!((0..20).all(|number| finds(&cache, number)));
         let seen = seen.lock().unwrap();
-        assert!(seen.len() == 1 && seen[0].contains("damaged"), "{seen:?}");
+        assert!(seen.len() == 1 && seen[0].contains("damaged") && seen[0].contains("check the drive"), "{seen:?}");
         assert_eq!(seen[0], cache.trouble().as_str());
     }
 }

@@ -259,6 +259,14 @@ fn half_hash_collisions_keep_separate_uses() {
     assert_eq!((uses(one), uses(other)), (1, 2));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn directory_that_takes_no_files_is_named() {
+    let mut store = Store::open(shared(OsIo), Path::new("/proc/self"), options()).unwrap();
+    let why = store.put(&name(1), 0, &value(1, 300)).unwrap_err();
+    assert!(why.sentence().starts_with("cannot create '/proc/self/"), "{why}");
+}
+
 #[test]
 fn bundle_with_a_failed_put_cannot_be_finished() {
     let disk = FaultDisk::default();
