@@ -14,6 +14,8 @@ pub struct Kept {
     /// The settled choice before its last change, and the decision of that change.
     pub settled_before: u16,
     pub changed: u64,
+    /// The same of the change before that.
+    earlier: (u16, u64),
     /// Whether the published choice is a trial.
     pub is_tried: bool,
     /// The published choice before `choice`, and the decision of that change.
@@ -34,6 +36,17 @@ impl Default for Kept {
 }
 
 impl Kept {
+    /// Settle another choice. One that was settled before in the same decision counts as never left.
+    pub fn settle(&mut self, choice: u16, now: u64) {
+        if self.changed != now {
+            self.earlier = (self.settled_before, self.changed);
+            (self.settled_before, self.changed) = (self.settled, now);
+        } else if choice == self.settled_before {
+            (self.settled_before, self.changed) = self.earlier;
+        }
+        self.settled = choice;
+    }
+
     /// The state of a setting with its first choice.
     pub fn new(choice: u16) -> Self {
         Self {
@@ -41,6 +54,7 @@ impl Kept {
             settled: choice,
             settled_before: choice,
             changed: 0,
+            earlier: (choice, 0),
             is_tried: false,
             left: NO_CHOICE,
             left_at: 0,

@@ -397,8 +397,7 @@ impl Choose {
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let kept = &mut self.kept[entry.position];
             if kept.settled != choice {
-                (kept.settled_before, kept.settled) = (kept.settled, choice);
-                kept.changed = frame.now;
+                kept.settle(choice, frame.now);
             }
         }
         if !settled.held {

@@ -52,16 +52,8 @@ impl Choose {
         trim(question, &quick[..frame.economies.len()]);
         for (entry, &choice) in question.formulation.entries.iter().zip(&question.formulation.choices) {
             let kept = &mut self.kept[entry.position];
-            if !question.setting(entry.position).is_trim || kept.settled == choice {
-                continue;
-            }
-            if kept.changed != frame.now {
-                kept.settled_before = kept.settled;
-            }
-            (kept.settled, kept.changed) = (choice, frame.now);
-            if choice == kept.choice {
-                // It is back where the frame before had it.
-                (kept.settled_before, kept.changed) = (kept.reason.from, kept.reason.since);
+            if question.setting(entry.position).is_trim && kept.settled != choice {
+                kept.settle(choice, frame.now);
             }
         }
         let formulation = &question.formulation;
