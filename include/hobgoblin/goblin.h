@@ -284,11 +284,12 @@ HOB_API hob_result hob_goblin_choices(
 /// up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit, 0 to
 /// 1e9.
 ///
-/// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of samples
-/// that learning takes stays the same, so with a tenth of them it takes ten times as long. A second sample of one
-/// decision, setting and lane counts separately. Threads: exclusive. A host that measures on other threads queues
-/// those samples for the thread that calls hob_goblin_update.
+/// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered
+/// any more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of
+/// samples that learning takes stays the same, so with a tenth of them it takes ten times as long.
+///
+/// A second sample of one decision, setting and lane counts separately. Threads: exclusive. A host that measures on
+/// other threads queues those samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
@@ -747,8 +748,9 @@ HOB_API hob_result hob_goblin_get_reason_text(
 
 // ---- What was learned -----------------------------------------------------------------------------------------------
 
-/// Gets what an option is expected to cost on a lane in the next frame. It allocates, so it is not for every frame.
-/// It is for the setting's present work and the strategy in force; the count is of this run's samples.
+/// Gets what an option is expected to cost on a lane in the next frame.
+/// It is for the setting's present work and the strategy in force; the count is of this run's samples. It allocates, so
+/// do not call it in every frame.
 /// HOB_RESULT_INVALID_ARGUMENT for an option that does not exist, HOB_RESULT_NOT_FOUND for a lane without a limit.
 /// Threads: shared.
 HOB_API hob_result hob_goblin_get_estimate(

@@ -264,8 +264,9 @@ pub extern "C" fn hob_goblin_get_reason_text(
 
 // == What was learned ==
 
-/// Gets what an option is expected to cost on a lane in the next frame. It allocates, so it is not for every frame.
-/// It is for the setting's present work and the strategy in force; the count is of this run's samples.
+/// Gets what an option is expected to cost on a lane in the next frame.
+/// It is for the setting's present work and the strategy in force; the count is of this run's samples. It allocates, so
+/// do not call it in every frame.
 /// HOB_RESULT_INVALID_ARGUMENT for an option that does not exist, HOB_RESULT_NOT_FOUND for a lane without a limit.
 /// Threads: shared.
 #[entry(shared)]
