@@ -1,11 +1,12 @@
 //! The order of nodes while links are edited: an answer to "would this link close a cycle?" that looks at few nodes.
 //!
 //! Every node has a label, and each link leads from a smaller to a greater label. A link that agrees costs nothing. For
-//! another link, two searches take turns: the backward search from its source, and the forward search from its target, both
-//! among the labels between these two nodes. If they meet, the link would close a cycle. Otherwise the nodes of the search
-//! that ends first move: before the target, or behind the source, where labels are free. So an edit looks at few nodes if
-//! its source has few ancestors or its target has few descendants. A node without inputs may move to the very front, and a node without dependants to
-//! the very end. So graphs that are built from either end cost nothing as well.
+//! another link, two searches take turns: the backward search from its source, and the forward search from its target,
+//! both among the labels between these two nodes. If they meet, the link would close a cycle. Otherwise the nodes of
+//! the search that ends first move: before the target, or behind the source, where labels are free. So an edit looks at
+//! few nodes if its source has few ancestors or its target has few descendants. A node without inputs may move to the
+//! very front, and a node without dependants to the very end. So graphs that are built from either end cost nothing as
+//! well.
 //!
 //! Sources: D. J. Pearce and P. H. J. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs" (2006), for
 //! the bounds; M. A. Bender, J. T. Fineman, S. Gilbert and R. E. Tarjan, "A New Approach to Incremental Cycle Detection and

@@ -156,7 +156,7 @@ pub fn one_input(api: &Api, rounds: usize) {
     }
     println!(
         "ns per node that ran, the head included; x: ratio to auto. Loop: the calls of these nodes alone. Target of auto: at \
-         most 15 ns more than that"
+         most 15 ns, for empty nodes"
     );
 }
 
