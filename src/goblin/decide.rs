@@ -65,10 +65,11 @@ impl Core {
         } else {
             explore.end_probe();
         }
-        choose.trim_fast(question, &frame, &mut weighed);
+        choose.trim_frame(question, &frame, &mut weighed);
         let origin = origin(&settled, trial_end, explore.trial_end(&config), now);
         let (chosen, changes) = self.publish(&settled, origin, other_strategy, &frame);
         self.await_samples(&chosen, &weighed, trials == 0, &frame);
+        self.learn.history.forecast(self.learn.history.latest(), 0).changes = changes.burden;
         self.learn.controller.decided(chosen.mean[lanes.lane(0)]);
         let elapsed = began.zip(now_ns()).map(|(from, to)| to.saturating_sub(from));
         let capacities: [f64; LANES] =
@@ -85,7 +86,7 @@ impl Core {
             lightest,
             highest,
             settings: self.question.formulation.entries.len() as u32,
-            changes,
+            changes: changes.count,
             is_forced: origin == Origin::Forced,
             trials,
             strategy: self.active_strategy() as u32,
@@ -170,8 +171,8 @@ impl Core {
         }
     }
 
-    /// Publish the choices and remember them. Returns their totals and the number of changes.
-    fn publish(&mut self, settled: &Settled, origin: Origin, other_strategy: bool, frame: &Frame<'_>) -> (Net, u32) {
+    /// Publish the choices and remember them. Returns their totals and the changes.
+    fn publish(&mut self, settled: &Settled, origin: Origin, other_strategy: bool, frame: &Frame<'_>) -> (Net, Changed) {
         let decision = self.learn.history.begin();
         let (changes, visible) = self.count_changes(decision);
         let Self { lanes, learn, question, choose, explore, published, .. } = self;
@@ -207,9 +208,9 @@ impl Core {
         (Net::of(&sum, lanes), changes)
     }
 
-    /// Note the choices that differ from the published ones. Returns their number, and the visible changes.
-    fn count_changes(&mut self, decision: u64) -> (u32, Changes) {
-        let (mut changes, mut visible) = (0, Changes::default());
+    /// Note the choices that differ from the published ones. Returns them, and the visible changes.
+    fn count_changes(&mut self, decision: u64) -> (Changed, Changes) {
+        let (mut changes, mut visible) = (Changed::default(), Changes::default());
         let reversal = self.config.decisions_of(TUNING.pace.reversal_seconds);
         let Self { question, choose, explore, .. } = self;
         for (entry, &choice) in question.formulation.entries.iter().zip(&question.formulation.choices) {
@@ -217,7 +218,8 @@ impl Core {
             if kept.choice == choice {
                 continue;
             }
-            changes += 1;
+            changes.count += 1;
+            changes.burden += if kept.choice == NO_CHOICE { 0.0 } else { setting.switch_burden };
             if choice != NO_CHOICE {
                 explore.note_chosen(entry.position, usize::from(choice), decision);
             }
@@ -290,6 +292,14 @@ impl Core {
         }
         expected
     }
+}
+
+/// The choices that differ from the published ones.
+#[derive(Clone, Copy, Default)]
+struct Changed {
+    count: u32,
+    /// Their switch burdens, on the first governed lane.
+    burden: f64,
 }
 
 /// The samples that a total needs.

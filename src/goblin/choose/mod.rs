@@ -25,6 +25,7 @@ use kept::Kept;
 use pace::Pace;
 use target::Target;
 use thermal::Thermal;
+use trim::LateChanges;
 use watch::Watch;
 
 /// The choices in force.
@@ -35,6 +36,7 @@ pub struct Choose {
     pub target: Target,
     pub pace: Pace,
     watch: Watch,
+    late_changes: LateChanges,
     /// The host's factor on the price of changes.
     pub switch_scale: f64,
     /// The sustainable share of the limit, by the host's lane.
@@ -48,6 +50,7 @@ impl Default for Choose {
             target: Target::default(),
             pace: Pace::default(),
             watch: Watch::default(),
+            late_changes: LateChanges::default(),
             switch_scale: 1.0,
             thermals: [Thermal::default(); LANES],
         }

@@ -179,7 +179,7 @@ impl Calibration {
         if deviation <= 0.0 || misjudged {
             return;
         }
-        let measured = forecast.measured_total();
+        let measured = forecast.steady_total();
         let jump = (measured - forecast.mean).abs() > CALIBRATION.residual_deviations * deviation;
         let jumped = std::mem::replace(&mut self.jumped, jump);
         let error = self.followers.iter().map(|follower| follower.error).fold(f64::INFINITY, f64::min);

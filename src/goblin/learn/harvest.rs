@@ -227,8 +227,9 @@ impl Learn {
         let speed =
             if forecast.held && hitches > TUNING.hold.hitches * probability { Speed::Quick } else { Speed::Slow };
         self.holds[lane].observe(forecast.measured_total() > limit, is_near, probability, speed);
-        if let Some(total) = forecast.total.filter(|_| forecast.measured > 0.0) {
-            let _ = self.residuals[lane].add_unless_hitch((total - forecast.measured).max(0.0), decision);
+        if forecast.total.is_some() && forecast.measured > 0.0 {
+            let beside = (forecast.steady_total() - forecast.measured).max(0.0);
+            let _ = self.residuals[lane].add_unless_hitch(beside, decision);
         }
         let sigmas = config.nominal_sigmas();
         let ratio = self.ratio_on(config, lane);
@@ -241,11 +242,10 @@ impl Learn {
     /// Learn the cost of single options from a total whose equation the regression has.
     pub fn regress(&mut self, decision: u64, total: f64, limit: f64, highest: f64, config: &Config) {
         let knew = self.regression.knows();
-        let known = self.regression.learn(total, limit, highest);
-        let forecast = *self.history.forecast(decision, 0);
+        let forecast = Forecast { total: Some(total), ..*self.history.forecast(decision, 0) };
+        let known = self.regression.learn(forecast.steady_total(), limit, highest);
         let probability = config.overrun_probability;
         if knew && known && probability > 0.0 && forecast.mean > 0.0 && !forecast.settled {
-            let forecast = Forecast { total: Some(total), ..forecast };
             self.calibrations[0].observe(&forecast, 1.0, forecast.ratio, config.nominal_sigmas(), probability);
             self.history.forecast(decision, 0).settled = true;
         }

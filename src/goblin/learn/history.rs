@@ -61,6 +61,8 @@ pub struct Forecast {
     pub total: Option<f64>,
     /// The part of the forecast that no setting reports.
     pub residual: f64,
+    /// The switch burdens of the decision's changes, which are not in the forecast.
+    pub changes: f64,
     /// The slow common factor, which is part of the forecast.
     pub common: f64,
     /// The common factor with its fast component: samples are learned relative to it.
@@ -85,6 +87,11 @@ impl Forecast {
     /// The measured total, or the sum of the samples and the expected rest.
     pub fn measured_total(&self) -> f64 {
         self.total.unwrap_or(self.measured + self.residual)
+    }
+
+    /// The measured total without the cost of changes, which settings do not report. The forecast is judged by it.
+    pub fn steady_total(&self) -> f64 {
+        self.total.map_or(self.measured + self.residual, |total| (total - self.changes).max(0.0))
     }
 }
 

@@ -167,6 +167,16 @@ constants! {
 }
 
 constants! {
+    /// Changes of TRIM settings that make their own frame late.
+    Trim {
+        /// The share of the allowed late frames that such changes may use.
+        late_share: f64 = 0.5,
+        /// The most late frames that their account saves.
+        most_credit: f64 = 2.0,
+    }
+}
+
+constants! {
     /// The estimate of the best choice between two solves.
     Watch {
         /// Decisions between two solves while a choice is held. With a solve in every decision, `iid-4s` (20 seeds)

@@ -15,7 +15,7 @@ mod choose;
 mod explore;
 mod learn;
 
-pub use choose::{Hysteresis, Lever, Pace, Price, Thermal, Watch};
+pub use choose::{Hysteresis, Lever, Pace, Price, Thermal, Trim, Watch};
 pub use explore::{Guess, Totals, Trial};
 pub use learn::{Calibration, Controller, Drift, FOLLOWERS, Forecast, Hold, Regression};
 
@@ -49,6 +49,7 @@ pub struct Tuning {
     pub price: Price,
     pub pace: Pace,
     pub thermal: Thermal,
+    pub trim: Trim,
     pub watch: Watch,
     pub lever: Lever,
     pub trial: Trial,
@@ -71,6 +72,7 @@ pub const TUNING: Tuning = Tuning {
     price: Price::VALUES,
     pace: Pace::VALUES,
     thermal: Thermal::VALUES,
+    trim: Trim::VALUES,
     watch: Watch::VALUES,
     lever: Lever::VALUES,
     trial: Trial::VALUES,
