@@ -134,9 +134,15 @@ fn quick(economy: &Economy, factor: f64) -> Economy {
 }
 
 /// Frames that changes of TRIM settings may make late: a share of the late frames that the host allows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct LateChanges {
     credit: f64,
+}
+
+impl Default for LateChanges {
+    fn default() -> Self {
+        Self { credit: TRIM.most_credit }
+    }
 }
 
 impl LateChanges {
