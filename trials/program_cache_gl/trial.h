@@ -28,6 +28,7 @@ private:
     void change_driver();
     void change_driver_really();
     void damage();
+    bool driver_checks_binaries() const;
     void damage_behind_cache();
     void kill_in_driver();
     void kill_elsewhere();
