@@ -172,7 +172,13 @@ impl Core {
     }
 
     /// Publish the choices and remember them. Returns their totals and the changes.
-    fn publish(&mut self, settled: &Settled, origin: Origin, other_strategy: bool, frame: &Frame<'_>) -> (Net, Changed) {
+    fn publish(
+        &mut self,
+        settled: &Settled,
+        origin: Origin,
+        other_strategy: bool,
+        frame: &Frame<'_>,
+    ) -> (Net, Changed) {
         let decision = self.learn.history.begin();
         let (changes, visible) = self.count_changes(decision);
         let Self { lanes, learn, question, choose, explore, published, .. } = self;

@@ -87,12 +87,17 @@ impl Choose {
             let (wanted, present) = (formulation.choices[at], self.kept[entry.position].choice);
             let scale = (self.switch_scale * setting.switch_scale).min(1.0);
             let burden = setting.switch_burden * scale;
-            let is_there = usize::from(present) < entry.end - entry.start && formulation.may(&entry, usize::from(present));
+            let is_there =
+                usize::from(present) < entry.end - entry.start && formulation.may(&entry, usize::from(present));
             if !setting.is_trim || burden == 0.0 || wanted == NO_CHOICE || wanted == present || !is_there {
                 continue;
             }
             let mut without = formulation.sum(&formulation.choices);
-            without.add(formulation.values[entry.start + usize::from(wanted)], formulation.weights_of(entry.start + usize::from(wanted)), -1.0);
+            without.add(
+                formulation.values[entry.start + usize::from(wanted)],
+                formulation.weights_of(entry.start + usize::from(wanted)),
+                -1.0,
+            );
             let fits = |choice: usize| {
                 let option = entry.start + choice;
                 let mut sum = without;
@@ -100,7 +105,8 @@ impl Choose {
                 sum.weights[0].mean += spent + if choice == usize::from(present) { 0.0 } else { burden };
                 weigh(&sum, economies).feasible
             };
-            let punctual = (0..entry.end - entry.start).filter(|&choice| formulation.may(&entry, choice) && fits(choice));
+            let punctual =
+                (0..entry.end - entry.start).filter(|&choice| formulation.may(&entry, choice) && fits(choice));
             let value = |choice: &usize| formulation.values[entry.start + choice];
             let best = punctual.max_by(|a, b| value(a).total_cmp(&value(b)));
             let is_needed = !fits(usize::from(present));
