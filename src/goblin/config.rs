@@ -142,6 +142,17 @@ impl Config {
         in_range("max_settings", f64::from(self.max_settings), 0.0, 16_777_216.0)
     }
 
+    /// Share of late frames that the host allows: as configured, or that beyond the sigmas of a normal distribution. It is
+    /// approximated as in J.-T. Lin, "Approximating the normal tail probability and its inverse", 1989.
+    pub fn allowed_lateness(&self) -> f64 {
+        let sigmas = self.sigmas.max(0.0);
+        if self.overrun_probability > 0.0 {
+            self.overrun_probability
+        } else {
+            0.5 * (-0.717 * sigmas - 0.416 * sigmas * sigmas).exp()
+        }
+    }
+
     /// Deviations kept free: as configured, or for the configured probability if burdens are normal and independent.
     pub fn nominal_sigmas(&self) -> f64 {
         if self.overrun_probability > 0.0 { -normal_quantile(self.overrun_probability) } else { self.sigmas }

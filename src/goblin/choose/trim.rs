@@ -4,7 +4,7 @@ use super::Choose;
 use crate::goblin::config::LANES;
 use crate::goblin::frame::Frame;
 use crate::goblin::question::Question;
-use crate::goblin::question::formulation::{Bar, Weighed, weigh};
+use crate::goblin::question::formulation::{Bar, Entry, Formulation, Sum, Weighed, weigh};
 use crate::goblin::tuning::{self, TUNING};
 use crate::knapsack::{Economy, NO_CHOICE};
 
@@ -40,8 +40,8 @@ pub fn trim(question: &mut Question, economies: &[Economy]) {
 
 impl Choose {
     /// Choose the TRIM settings of this frame, unless one of them is on trial: a trial keeps its option. They follow the
-    /// fast component of the common factor, which moves no other setting, and their margin is smaller, because the next
-    /// frame corrects them. Only with a probability: sigmas are a request of the host.
+    /// fast component of the common factor, which moves no other setting. Their margin is smaller, because the next frame
+    /// corrects them. Only with a probability: sigmas are a request of the host.
     pub fn trim_frame(&mut self, question: &mut Question, frame: &Frame<'_>, weighed: &mut Weighed) {
         let is_quick = frame.config.overrun_probability > 0.0;
         let is_sparing = frame.config.patience > 0.0;
@@ -75,50 +75,23 @@ impl Choose {
         }
     }
 
-    /// A change costs its switch burden in its own frame. Where that makes the frame late, the change waits for the
-    /// account of late changes, or is made to an option with which it fits. Returns whether any choice is another one now.
+    /// A change costs its switch burden in its own frame. Where that makes the frame late, the change waits for the account
+    /// of late changes, or is made to an option with which it fits. Returns whether any choice is another one now.
     fn spare_late_changes(&mut self, question: &mut Question, frame: &Frame<'_>, economies: &[Economy]) -> bool {
         let Question { settings, formulation, .. } = question;
-        self.late_changes.earn(frame.config.overrun_probability);
+        self.late_changes.earn(frame.config.allowed_lateness());
         let (mut spent, mut any) = (0.0, false);
         for at in 0..formulation.entries.len() {
             let entry = formulation.entries[at];
             let setting = settings.at(entry.position).expect("entries are made of the settings there are");
             let (wanted, present) = (formulation.choices[at], self.kept[entry.position].choice);
-            let scale = (self.switch_scale * setting.switch_scale).min(1.0);
-            let burden = setting.switch_burden * scale;
-            let is_there =
-                usize::from(present) < entry.end - entry.start && formulation.may(&entry, usize::from(present));
-            if !setting.is_trim || burden == 0.0 || wanted == NO_CHOICE || wanted == present || !is_there {
+            let burden = setting.switch_burden * (self.switch_scale * setting.switch_scale).min(1.0);
+            let is_change = wanted != present && wanted != NO_CHOICE && formulation.has(&entry, present);
+            if !setting.is_trim || burden == 0.0 || !is_change {
                 continue;
             }
-            let mut without = formulation.sum(&formulation.choices);
-            without.add(
-                formulation.values[entry.start + usize::from(wanted)],
-                formulation.weights_of(entry.start + usize::from(wanted)),
-                -1.0,
-            );
-            let fits = |choice: usize| {
-                let option = entry.start + choice;
-                let mut sum = without;
-                sum.add(formulation.values[option], formulation.weights_of(option), 1.0);
-                sum.weights[0].mean += spent + if choice == usize::from(present) { 0.0 } else { burden };
-                weigh(&sum, economies).feasible
-            };
-            let punctual =
-                (0..entry.end - entry.start).filter(|&choice| formulation.may(&entry, choice) && fits(choice));
-            let value = |choice: &usize| formulation.values[entry.start + choice];
-            let best = punctual.max_by(|a, b| value(a).total_cmp(&value(b)));
-            let is_needed = !fits(usize::from(present));
-            let choice = match best {
-                _ if fits(usize::from(wanted)) => wanted,
-                Some(best) if !self.late_changes.pay(is_needed) => best as u16,
-                Some(_) => wanted,
-                None => {
-                    self.late_changes.overdraw();
-                    wanted
-                }
-            };
+            let change = Change::new(formulation, economies, at, usize::from(present), (spent, burden));
+            let choice = self.late_changes.choose(&change, usize::from(wanted)) as u16;
             any |= choice != wanted;
             spent += if choice == present { 0.0 } else { burden };
             formulation.choices[at] = choice;
@@ -139,6 +112,52 @@ fn quick(economy: &Economy, factor: f64) -> Economy {
     Economy { capacity: economy.capacity * factor, sigmas: economy.sigmas * TUNING.hysteresis.trim_share }
 }
 
+/// A change of a setting, whose burden its frame has to bear.
+struct Change<'a> {
+    formulation: &'a Formulation,
+    economies: &'a [Economy],
+    entry: Entry,
+    /// The sum of all other choices, with the burden of their changes.
+    others: Sum,
+    present: usize,
+    burden: f64,
+}
+
+impl<'a> Change<'a> {
+    /// The change of the entry at a place, which has a choice. `spent`: the burden of other changes, before that of this one.
+    fn new(
+        formulation: &'a Formulation,
+        economies: &'a [Economy],
+        at: usize,
+        present: usize,
+        (spent, burden): (f64, f64),
+    ) -> Self {
+        let entry = formulation.entries[at];
+        let mut others = formulation.sum(&formulation.choices);
+        let wanted = entry.start + usize::from(formulation.choices[at]);
+        others.add(formulation.values[wanted], formulation.weights_of(wanted), -1.0);
+        others.weights[0].mean += spent;
+        Self { formulation, economies, entry, others, present, burden }
+    }
+
+    /// Whether the frame is punctual with a choice.
+    fn fits(&self, choice: usize) -> bool {
+        let option = self.entry.start + choice;
+        let mut sum = self.others;
+        sum.add(self.formulation.values[option], self.formulation.weights_of(option), 1.0);
+        sum.weights[0].mean += if choice == self.present { 0.0 } else { self.burden };
+        weigh(&sum, self.economies).feasible
+    }
+
+    /// The best choice with which the frame is punctual.
+    fn best(&self) -> Option<usize> {
+        let all = 0..self.entry.end - self.entry.start;
+        let punctual = all.filter(|&choice| self.formulation.may(&self.entry, choice) && self.fits(choice));
+        let value = |choice: &usize| self.formulation.values[self.entry.start + choice];
+        punctual.max_by(|a, b| value(a).total_cmp(&value(b)))
+    }
+}
+
 /// Frames that changes of TRIM settings may make late: a share of the late frames that the host allows.
 #[derive(Clone, Copy, Debug)]
 pub struct LateChanges {
@@ -152,9 +171,25 @@ impl Default for LateChanges {
 }
 
 impl LateChanges {
-    /// Earn the share of a decision. `probability`: late frames that the host allows.
-    fn earn(&mut self, probability: f64) {
-        self.credit = (self.credit + TRIM.late_share * probability).min(TRIM.most_credit);
+    /// Earn the share of a decision. `allowed`: the share of late frames that the host allows.
+    fn earn(&mut self, allowed: f64) {
+        self.credit = (self.credit + TRIM.late_share * allowed).min(TRIM.most_credit);
+    }
+
+    /// The wanted choice, if its frame is punctual or the account pays for it; else the best punctual one.
+    fn choose(&mut self, change: &Change<'_>, wanted: usize) -> usize {
+        if change.fits(wanted) {
+            return wanted;
+        }
+        match change.best() {
+            Some(best) if !self.pay(!change.fits(change.present)) => best,
+            Some(_) => wanted,
+            None => {
+                // Nothing avoids this late frame.
+                self.credit = (self.credit - 1.0).max(-TRIM.most_credit);
+                wanted
+            }
+        }
     }
 
     /// Pay for a late frame, if there is credit. A change that is not needed leaves enough for the next one that is.
@@ -162,10 +197,5 @@ impl LateChanges {
         let can = self.credit >= if is_needed { 1.0 } else { 2.0 };
         self.credit -= if can { 1.0 } else { 0.0 };
         can
-    }
-
-    /// Pay for a late frame that nothing could avoid.
-    fn overdraw(&mut self) {
-        self.credit = (self.credit - 1.0).max(-TRIM.most_credit);
     }
 }

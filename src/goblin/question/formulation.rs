@@ -188,6 +188,11 @@ impl Formulation {
         &mut self.weights[option * self.lanes..][..self.lanes]
     }
 
+    /// Whether a choice is an option of an entry that may be chosen.
+    pub fn has(&self, entry: &Entry, choice: u16) -> bool {
+        usize::from(choice) < entry.end - entry.start && self.may(entry, usize::from(choice))
+    }
+
     /// Whether an option of an entry may be chosen by the solver.
     pub fn may(&self, entry: &Entry, index: usize) -> bool {
         if entry.forced != NO_CHOICE {
