@@ -61,7 +61,7 @@ pub struct Forecast {
     pub total: Option<f64>,
     /// The part of the forecast that no setting reports.
     pub residual: f64,
-    /// The switch burdens of the decision's changes, which are not in the forecast.
+    /// The switch burdens of the decision's changes. They are not in the forecast.
     pub changes: f64,
     /// The slow common factor, which is part of the forecast.
     pub common: f64,
