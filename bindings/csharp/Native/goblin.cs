@@ -429,9 +429,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
         /// waits until its gains, added up over the frames, reach this burden times what a unit of burden is worth now. See
-        /// also hob_goblin_set_switch_scale. hob_decision does not include it, and measured totals are judged without
-        /// it. Changes of HOB_SETTING_TRIM settings that make their own frame late are rare: they may take half of the late
-        /// frames that overrun_probability or the sigmas allow. Patience 0 lifts that limit.</summary>
+        /// also hob_goblin_set_switch_scale. hob_decision does not include it. Changes of HOB_SETTING_TRIM settings that
+        /// make their own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.</summary>
         public double switch_burden;
 
         /// <summary>Passed to all callbacks.</summary>

@@ -94,9 +94,8 @@ pub struct hob_setting_desc {
     pub flags: u32,
     /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
     /// waits until its gains, added up over the frames, reach this burden times what a unit of burden is worth now. See
-    /// also hob_goblin_set_switch_scale. hob_decision does not include it, and measured totals are judged without
-    /// it. Changes of HOB_SETTING_TRIM settings that make their own frame late are rare: they may take half of the late
-    /// frames that overrun_probability or the sigmas allow. Patience 0 lifts that limit.
+    /// also hob_goblin_set_switch_scale. hob_decision does not include it. Changes of HOB_SETTING_TRIM settings that
+    /// make their own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
     pub switch_burden: f64,
     /// Passed to all callbacks.
     pub user_data: *mut c_void,
