@@ -18,6 +18,11 @@ impl Core {
         if !self.is_usable(sample, decision) {
             return Ok(());
         }
+        if self.config.burdens == Burdens::Totals {
+            // The regression explains the totals; samples would judge its forecasts twice.
+            self.learn.books.statistics.samples += 1;
+            return Ok(());
+        }
         let setting = self.question.setting(position);
         let Some(lane) = self.lanes.index(sample.lane as usize).filter(|_| setting.has_burden) else {
             self.learn.books.statistics.ungoverned += 1;
@@ -25,15 +30,36 @@ impl Core {
         };
         let (task, option) = (setting.task, usize::from(choice));
         let cell = setting.cell(option);
-        let sample = Attributed { decision, position, lane, task, cell, burden: sample.burden, work };
-        self.explore.measured(position, option, decision, lane, sample.burden);
-        self.learn.add_sample(&sample, &self.config);
-        self.observe_lever(&sample, choice);
+        let age = if self.config.learns_samples() { self.age_of_change(position, decision, choice) } else { None };
+        let change = age.map(|age| (age, setting.switch_burden));
+        let mut sample = Attributed { decision, position, lane, task, cell, burden: sample.burden, work };
+        if change.is_some_and(|change| self.learn.has_switch_burden(&sample, change)) {
+            sample.burden = (sample.burden - setting.switch_burden).max(0.0);
+        } else {
+            if setting.switch_burden > 0.0 && self.config.learns_samples() {
+                self.learn.forget_slow_start(&sample, setting.switch_burden);
+            }
+            self.explore.measured(position, option, decision, lane, sample.burden);
+            self.learn.add_sample(&sample, &self.config);
+            self.observe_lever(&sample, choice);
+        }
         let limit = self.limits()[self.lanes.lane(lane)];
         if let Some(is_over) = self.learn.account(&sample, limit, &self.config) {
             self.explore.observe(is_over, self.config.trial_risk);
         }
         Ok(())
+    }
+
+    /// How many decisions before this one a setting changed to its choice, if that is so recent that it may cost time now.
+    fn age_of_change(&self, position: usize, decision: u64, choice: u16) -> Option<u64> {
+        let (history, valid_from) = (&self.learn.history, self.learn.sampled[position].valid_from);
+        let before = |age: u64| {
+            let before =
+                decision.checked_sub(1 + age).filter(|&before| history.remembers(before) && before >= valid_from);
+            before.map(|before| history.given(before, position).choice)
+        };
+        let age = (0..TUNING.forecast.change_frames).find(|&age| before(age) != Some(choice))?;
+        before(age).filter(|&other| other != NO_CHOICE).map(|_| age)
     }
 
     /// Note that a lane was measured. Returns whether to learn from the sample: the host may have flagged it as bad.

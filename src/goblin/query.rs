@@ -42,7 +42,9 @@ impl Core {
         }
         if from != to {
             let why = if kept.is_tried { Why::Trial } else { Why::MakesRoom };
-            return Ok(Reason { why, from, to, since, ..kept.reason });
+            let lane = usize::from(kept.reason.lane);
+            let headroom = self.decision.capacity[lane] - self.decision.burden[lane];
+            return Ok(Reason { why, from, to, since, headroom, gain: 0.0, ..kept.reason });
         }
         Ok(kept.reason)
     }

@@ -13,6 +13,7 @@ pub mod price;
 pub mod reason;
 pub mod recent;
 pub mod steady;
+pub mod switch;
 pub mod target;
 pub mod thermal;
 pub mod trim;

@@ -37,7 +37,7 @@ pub enum Why {
     Disabled,
     /// The strategy changed.
     Strategy,
-    /// Moved for one frame, so that the trial of another setting fits.
+    /// Moved while another setting is on trial, so that the trial fits.
     MakesRoom,
     /// Restored and left alone for a while, because a cheaper option saved nothing.
     DeadLever,
@@ -105,7 +105,7 @@ impl fmt::Display for Reason {
             Why::Disabled => write!(f, "disabled"),
             Why::Strategy => write!(f, "{to}: the strategy changed in decision {since}"),
             Why::DeadLever => write!(f, "restored to {to} in decision {since} and left alone: {from} saved nothing"),
-            Why::MakesRoom => write!(f, "{to} for one frame, to make room for a trial"),
+            Why::MakesRoom => write!(f, "{to} for a moment, to make room for a trial"),
         }
     }
 }

@@ -78,14 +78,14 @@ impl Choose {
     /// A change costs its switch burden in its own frame. Where that makes the frame late, the change waits for the account
     /// of late changes, or is made to an option with which it fits. Returns whether any choice is another one now.
     fn spare_late_changes(&mut self, question: &mut Question, frame: &Frame<'_>, economies: &[Economy]) -> bool {
-        let Question { settings, formulation, .. } = question;
         self.late_changes.earn(frame.config.allowed_lateness());
-        let (mut spent, mut any) = (0.0, false);
+        let (mut spent, mut any) = (self.switch_burden_of_others(question), false);
+        let Question { settings, formulation, .. } = question;
         for at in 0..formulation.entries.len() {
             let entry = formulation.entries[at];
             let setting = settings.at(entry.position).expect("entries are made of the settings there are");
             let (wanted, present) = (formulation.choices[at], self.kept[entry.position].choice);
-            let burden = setting.switch_burden * (self.switch_scale * setting.switch_scale).min(1.0);
+            let burden = self.switch_burden(setting);
             let is_change = wanted != present && wanted != NO_CHOICE && formulation.has(&entry, present);
             if !setting.is_trim || burden == 0.0 || !is_change {
                 continue;

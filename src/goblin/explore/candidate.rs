@@ -7,7 +7,7 @@
 
 use super::{Explorer, GUESS, Scope, TRIAL, TriedOption};
 use crate::goblin::question::Question;
-use crate::goblin::question::formulation::Bar;
+use crate::goblin::question::formulation::{Bar, Entry};
 use crate::goblin::question::setting::Setting;
 use crate::knapsack::NO_CHOICE;
 
@@ -46,6 +46,9 @@ impl Explorer {
             let Some(cause) = self.cause(scope, entry.position, setting, (option, state, bar), present) else {
                 continue;
             };
+            if cause >= Cause::Confirm && self.awaits_unknown(question, entry) {
+                continue;
+            }
             let value = setting.options[option].value;
             let is_before =
                 |other: (Cause, f64, usize)| cause < other.0 || (cause == other.0 && value.total_cmp(&other.1).is_lt());
@@ -54,6 +57,14 @@ impl Explorer {
             }
         }
         first.map(|(cause, _, option)| (option, cause))
+    }
+
+    /// Whether an option without data will soon be tried again, for which there was no room. After the learning phase another
+    /// trial would delay it for minutes.
+    fn awaits_unknown(&self, question: &Question, entry: Entry) -> bool {
+        let bars = &question.formulation.bars[entry.start..entry.end];
+        let mut pairs = self.tried[entry.position].options.iter().zip(bars);
+        pairs.any(|(state, &bar)| bar == Bar::Untried && state.failed < GUESS.distrust_after)
     }
 
     /// Why an option is a candidate, if it is one.

@@ -1,7 +1,7 @@
 //! Exploration: trials of options with unknown cost, inside the frame's budget.
 //!
 //! The solver chooses among known options (exploitation). Unknown options may be put on *trial*: chosen for one frame,
-//! after the learning phase for a second ([`probe`]). Their samples arrive some frames later; from then on they are
+//! for a few if the change takes time ([`visit`]), and after the learning phase for a second ([`probe`]). Their samples arrive some frames later; from then on they are
 //! known. Until then the cost is a [guess], a prior whose deviation reflects its uncertainty. Trials are added to a frame
 //! while the probability of exceeding a limit stays below `trial_risk`: many while there is room, one at a time when
 //! there is little. If a trial does not [fit] beside the present choices, the other settings are re-solved around it for
@@ -15,6 +15,7 @@ pub mod fit;
 pub mod guess;
 pub mod probe;
 pub mod totals;
+pub mod visit;
 
 use super::choose::Choose;
 use super::config::{Burdens, Config, LANES};
@@ -31,6 +32,7 @@ use crate::stats::normal_quantile;
 use candidate::Cause;
 use guess::Guesses;
 use probe::Probe;
+use visit::Visit;
 
 const TRIAL: &tuning::Trial = &TUNING.trial;
 const GUESS: &tuning::Guess = &TUNING.guess;
@@ -46,6 +48,8 @@ pub struct Explorer {
     /// No trial of stale estimates before these decisions.
     next_stale: u64,
     next_rare: u64,
+    /// The present trial of a setting whose change takes time, in the learning phase.
+    visit: Option<Visit>,
     /// The present trial after the learning phase, and the first decision of the next.
     probe: Option<Probe>,
     next_probe: u64,
@@ -66,6 +70,9 @@ struct Tried {
     on_trial: u64,
     /// The option on trial.
     option: u16,
+    /// Whether it stays on trial, and its assumed cost until it is measured.
+    stays: bool,
+    guess: [Weight; LANES],
     /// The guess of its cost on the first governed lane: the known part, and the step beyond it; the step is 0 without
     /// a guess.
     guessed: (f64, f64),
@@ -160,17 +167,21 @@ impl Explorer {
 
     /// Replace the options of a setting.
     pub fn set_options(&mut self, position: usize, states: States) {
+        self.cancel(position);
         self.tried[position].options = states.0;
     }
 
     /// Forget the trial of a setting whose sample no longer matters.
     pub fn cancel(&mut self, position: usize) {
         self.tried[position].on_trial = 0;
+        self.tried[position].stays = false;
     }
 
     /// Whether the option of a setting that was chosen in this decision is on trial.
     pub fn is_tried(&self, position: usize, decision: u64) -> bool {
-        self.tried[position].on_trial == decision || self.probe.is_some_and(|probe| probe.position == position)
+        self.tried[position].on_trial == decision
+            || self.stays(position)
+            || self.probe.is_some_and(|probe| probe.position == position)
     }
 
     /// The decision that ends the present trial of a second, if there is one.
@@ -195,7 +206,9 @@ impl Explorer {
     pub fn measured(&mut self, position: usize, option: usize, decision: u64, lane: usize, burden: f64) {
         let tried = &mut self.tried[position];
         tried.options[option].lost = 0;
-        if tried.on_trial == decision {
+        // A later sample of a visit is one of its trial, too.
+        let is_of_trial = tried.on_trial == decision || (tried.stays && tried.on_trial < decision);
+        if tried.on_trial != 0 && tried.option == option as u16 && is_of_trial {
             tried.on_trial = 0;
             if lane == 0 && tried.guessed.1 > 0.0 {
                 self.guesses.compare(burden, tried.guessed);
@@ -227,43 +240,52 @@ impl Explorer {
     /// choices and the number of trials.
     pub fn explore(&mut self, question: &mut Question, scope: Scope<'_>, chosen: Weighed) -> Result<(Weighed, u32)> {
         if scope.frame.config.burdens == Burdens::Totals {
-            self.end_probe();
+            (self.visit, self.probe) = (None, None);
             return self.explore_totals(question, scope, chosen);
         }
         self.guesses.decay_caution();
         if !scope.choose.pace.is_free() {
+            self.visit = None;
             return self.probe(question, scope, chosen);
         }
         self.probe = None;
         let (now, pace) = (scope.frame.now, &scope.choose.pace);
         if pace.is_learning(now) && !pace.is_learning(now + 1) {
             // A trial would be taken back after the learning phase.
+            self.visit = None;
             return Ok((chosen, 0));
         }
         self.explore_freely(question, scope, chosen)
     }
 
-    /// Trials of one frame each, while changes are free.
+    /// Trials of one frame each, or a few, while changes are free.
     fn explore_freely(&mut self, question: &mut Question, scope: Scope<'_>, chosen: Weighed) -> Result<(Weighed, u32)> {
         let frame = scope.frame;
         let in_window = self.is_in_window(frame.now);
         let most = if in_window { u32::MAX } else { frame.config.trial_limit };
         let risky = self.risky(frame, in_window);
-        let risky = &risky[..frame.economies.len()];
+        let mut whole = [Economy::default(); LANES];
+        whole[..frame.economies.len()].copy_from_slice(frame.economies);
         let mut steps = None;
-        let (mut weighed, mut trials) = (chosen, 0);
+        let visited = self.stay(question, scope, &chosen);
+        let (chosen, mut trials) = visited.unwrap_or((chosen, 0));
+        let mut weighed = chosen;
         let mut guesses = in_window;
         let most_solves = TRIAL.most_solves + u32::from(frame.config.patience == 0.0 || !chosen.feasible);
         for at in self.order(question) {
-            if trials == most {
-                break;
+            // Another option of a setting that stays takes its place.
+            let is_next = self.stays(question.formulation.entries[at].position);
+            if trials >= most && !is_next {
+                continue;
             }
             self.give_up(question, frame, at);
             let Some((option, cause)) = self.next_trial(question, scope, at) else { continue };
             let steps = steps.get_or_insert_with(|| guess::typical_steps(&question.formulation, frame.economies));
             let trial = self.trial(question, scope, at, option, cause, weighed.feasible, steps);
             // A known cost is no risk, so it needs no extra margin.
-            let against = if guesses || trial.guessed.1 > 0.0 { risky } else { frame.economies };
+            let mut against = if guesses || trial.guessed.1 > 0.0 { risky } else { whole };
+            against[0].capacity -= scope.choose.switch_burden_beyond_one(question, at, option);
+            let against = &against[..frame.economies.len()];
             let found = if let Some(found) = fit::in_place(&mut question.formulation, &trial, &weighed, against) {
                 Some(found)
             } else if question.formulation.solved < most_solves && cause != Cause::Stale {
@@ -276,9 +298,10 @@ impl Explorer {
             self.cursor = at + 1;
             self.note(question, scope, &trial, found.is_some());
             if let Some(found) = found {
+                self.visit(question, scope, &trial);
                 weighed = found;
                 guesses |= trial.guessed.1 > 0.0;
-                trials += 1;
+                trials += u32::from(!is_next);
             }
         }
         Ok((weighed, trials))
@@ -319,14 +342,15 @@ impl Explorer {
     /// Set when the option may be tried next.
     fn note(&mut self, question: &Question, scope: Scope<'_>, trial: &Trial, is_on: bool) {
         let (now, formulation) = (scope.frame.now, &question.formulation);
+        let rare_interval = scope.frame.config.decisions_of(TRIAL.rare_interval);
         match trial.cause {
             Cause::Dearer => self.next_stale = now + TRIAL.stale_interval,
-            Cause::Stale => self.next_rare = now + TRIAL.rare_interval,
+            Cause::Stale => self.next_rare = now + rare_interval,
             Cause::Unknown | Cause::FewSamples | Cause::Confirm if is_on && scope.choose.target.is_settled(now) => {
                 let settled = |entry: &Entry| scope.choose.kept[entry.position].settled;
                 let pairs = formulation.entries.iter().zip(&formulation.choices);
                 let changed = pairs.filter(|(entry, choice)| settled(entry) != **choice).count();
-                self.next_rare = now + TRIAL.rare_interval * changed as u64;
+                self.next_rare = now + rare_interval * changed as u64;
             }
             Cause::Unknown | Cause::FewSamples | Cause::Confirm => {}
         }

@@ -60,7 +60,7 @@ impl Explorer {
             self.probe = None;
         }
         let (now, choose) = (scope.frame.now, scope.choose);
-        let is_quiet = now > choose.target.last_change() + TRIAL.quiet;
+        let is_quiet = now > choose.target.last_change() + scope.frame.config.decisions_of(TRIAL.quiet);
         if now < self.next_probe || !is_quiet || !chosen.feasible || choose.pace.trial_allowance() == 0 {
             return Ok((chosen, 0));
         }
@@ -73,8 +73,9 @@ impl Explorer {
         let risky = self.risky(frame, false);
         let risky = &risky[..frame.economies.len()];
         let steps = typical_steps(&question.formulation, frame.economies);
+        let room_interval = frame.config.decisions_of(TRIAL.room_interval);
         if self.next_room == 0 {
-            self.next_room = frame.now + TRIAL.room_interval;
+            self.next_room = frame.now + room_interval;
         }
         for at in self.order(question) {
             self.give_up(question, frame, at);
@@ -94,12 +95,12 @@ impl Explorer {
             let may_solve = frame.now >= self.next_room && formulation.solved < TRIAL.most_solves;
             if found.is_none() && is_little_known && may_solve {
                 found = fit::attempt(formulation, scope, &trial, chosen, against)?;
-                self.next_room = frame.now + if found.is_some() { TRIAL.room_interval } else { TRIAL.retry_wait };
+                self.next_room = frame.now + if found.is_some() { room_interval } else { TRIAL.retry_wait };
             }
             self.note(question, scope, &trial, found.is_some());
             let Some(found) = found else { continue };
             self.cursor = at + 1;
-            self.next_probe = frame.now + TRIAL.interval;
+            self.next_probe = frame.now + frame.config.decisions_of(TRIAL.interval);
             let (guess, moved) = (trial.guess, moved(&question.formulation, scope, at));
             self.probe =
                 Some(Probe { position, option: option as u16, settled, guess, began: frame.now, late: 0, moved });

@@ -35,13 +35,14 @@ impl Explorer {
         let seldom = TOTALS.interval + self.totals.trials / TOTALS.trials_per_extra_decision;
         let wait = if deviation > TOTALS.well_known * limit { seldom } else { TOTALS.rare_interval };
         self.totals.trials += 1;
-        self.totals.next_trial = frame.now + wait.min(TOTALS.rare_interval);
         let formulation = &mut question.formulation;
         let found = match fit::in_place(formulation, &trial, &chosen, frame.economies) {
             Some(found) => Some(found),
             None => fit::attempt(formulation, scope, &trial, &chosen, frame.economies)?,
         };
         self.note(question, scope, &trial, found.is_some());
+        let calm = if scope.choose.pace.is_learning(frame.now) { 0 } else { calm_wait(question, scope) };
+        self.totals.next_trial = frame.now + wait.min(TOTALS.rare_interval).max(calm);
         Ok(found.map_or((chosen, 0), |found| (found, 1)))
     }
 
@@ -72,4 +73,12 @@ impl Explorer {
         }
         least
     }
+}
+
+/// Decisions in which the host wants as many changes as this trial and its return make, if only a share of all changes may
+/// be of trials.
+fn calm_wait(question: &Question, scope: Scope<'_>) -> u64 {
+    let pairs = question.formulation.entries.iter().zip(&question.formulation.choices);
+    let moved = pairs.filter(|(entry, choice)| scope.choose.kept[entry.position].settled != **choice).count();
+    scope.frame.config.decisions_of(2.0 * moved as f64 / (TOTALS.calm_share * scope.frame.config.changes_per_second))
 }

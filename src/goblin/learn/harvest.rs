@@ -7,7 +7,8 @@ use crate::base::{Error, Number, Result, error};
 use crate::goblin::config::{Config, Exploration, LANES, LARGEST};
 use crate::goblin::tuning::TUNING;
 use crate::knapsack::NO_CHOICE;
-use crate::profile::{Learned, add_to_task};
+use crate::profile::{Estimate, Learned, add_to_task};
+use crate::stats::Normal;
 
 /// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,6 +155,38 @@ impl Learn {
                 NotFound,
                 "decision {decision} is not remembered, only {oldest} to {latest}: raise `history` for later samples"
             )
+        }
+    }
+
+    /// Whether a sample of a setting that changed `age` frames ago probably has the cost of that change, too: some timers
+    /// measure it and others don't. The first sample of an option is always suspected, and none where noise hides it.
+    pub fn has_switch_burden(&mut self, sample: &Attributed, (age, switch_burden): (u64, f64)) -> bool {
+        if switch_burden <= 0.0 || sample.lane != 0 {
+            return false;
+        }
+        let common = self.history.forecast(sample.decision, 0).fast;
+        let task = self.tasks.at(sample.task);
+        let run = task.learned(0)[sample.cell].run;
+        let past = task.past(0).map(|past| past[sample.cell]).filter(Estimate::is_solid);
+        let expected = match past.filter(|_| run.count() == 0) {
+            Some(past) => past.normal().scaled(self.ratios[0]),
+            None if run.count() == 0 => return age == 0,
+            None => run.normal(),
+        };
+        let Normal { mean, variance } = expected.scaled(sample.work * common);
+        let is_telling = 0.5 * switch_burden > TUNING.forecast.telling * variance.sqrt();
+        is_telling && sample.burden > mean + 0.5 * switch_burden
+    }
+
+    /// Forget the first samples of an option if this one is lower by most of the switch burden: they had the cost of a change
+    /// that took several frames.
+    pub fn forget_slow_start(&mut self, sample: &Attributed, switch_burden: f64) {
+        let Attributed { decision, lane, task, cell, burden, work, .. } = *sample;
+        let common = self.history.forecast(decision, lane).fast;
+        let learned = self.tasks.at_mut(task).learned_mut(lane, cell);
+        let is_start = (1..TUNING.forecast.change_frames).contains(&learned.run.count());
+        if lane == 0 && is_start && burden + 0.5 * switch_burden < learned.lowest * work * common {
+            *learned = Learned::NOTHING;
         }
     }
 

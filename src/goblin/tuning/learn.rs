@@ -16,6 +16,11 @@ constants! {
         first_sample: u64 = 32,
         /// A total does not wait for samples below this share of it. Half and double: no difference.
         negligible: f64 = 1e-4,
+        /// Deviations of an option that half a switch burden must exceed, so that a sample shows whether it has the cost of a
+        /// change. Not measured alone.
+        telling: f64 = 2.0,
+        /// Frames for which a change may cost time, its own one included. It defines the term, and was not tuned.
+        change_frames: u64 = 3,
         /// Seconds for which a past profile is doubted after a decision in which nothing fitted. Always: `past-x0.5` has 77.7
         /// instead of 97 % of the value in its worst ten frames. Not measured alone.
         doubt_seconds: f64 = 10.0,
