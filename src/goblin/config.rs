@@ -174,6 +174,12 @@ impl Config {
         self.burdens == Burdens::Learned && self.exploration == Exploration::Bounded
     }
 
+    /// Whether TRIM settings follow every frame. The controller of relative burdens needs choices that stay: a late frame
+    /// lowers the capacity, and each punctual one raises it.
+    pub fn trims(&self) -> bool {
+        self.burdens != Burdens::Relative
+    }
+
     /// Solver effort.
     pub fn effort(&self) -> Effort {
         Effort { accepted_gap: self.accepted_gap(), node_limit: self.node_limit }

@@ -76,6 +76,9 @@ impl Core {
             self.choose.target.unsettle(self.latest_decision());
         }
         self.config = *config;
+        for (_, setting) in self.question.settings.iter_mut() {
+            setting.is_trim = setting.wants_trim && config.trims();
+        }
         self.published.set_depth(depth);
         Ok(())
     }

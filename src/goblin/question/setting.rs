@@ -66,6 +66,8 @@ pub struct Setting {
     pub shared: u16,
     pub default_choice: u16,
     pub has_burden: bool,
+    /// Whether the host made it a TRIM setting, and whether it is one now.
+    pub wants_trim: bool,
     pub is_trim: bool,
     pub switch_burden: f64,
     /// The host's factor on the price of its changes.
@@ -89,6 +91,7 @@ impl Setting {
             shared: desc.shared,
             default_choice: desc.default_choice,
             has_burden: desc.has_burden,
+            wants_trim: desc.is_trim,
             is_trim: desc.is_trim,
             switch_burden: desc.switch_burden,
             switch_scale: 1.0,

@@ -79,11 +79,22 @@ fn late_frames_are_as_rare_as_asked_with_any_residual() {
 
 #[test]
 fn relative_burdens_are_as_calm_as_learned_ones() {
+    relative_burdens_are_calm(false);
+}
+
+/// A late frame lowers the capacity and a punctual one raises it. Before, a TRIM setting followed both for ever.
+#[test]
+fn relative_burdens_are_as_calm_with_a_trim_setting() {
+    relative_burdens_are_calm(true);
+}
+
+fn relative_burdens_are_calm(trims: bool) {
     let mut goblin = Goblin::new(&Config { burdens: Burdens::Relative, ..config(14.0) }).unwrap();
     let mut settings = Vec::new();
     for (at, ladder) in LADDERS.iter().enumerate() {
         let options = ladder.map(|(value, cost)| OptionDesc { relative_burden: cost, ..OptionDesc::worth(value) });
-        settings.push(goblin.add_setting(&SettingDesc::new(&format!("setting {at}"), &options)).unwrap());
+        let desc = SettingDesc { is_trim: trims && at == 0, ..SettingDesc::new("", &options) };
+        settings.push(goblin.add_setting(&SettingDesc { id: &format!("setting {at}"), ..desc }).unwrap());
     }
     let mut dice = Dice(3);
     let (mut late, mut changes, learning, frames) = (0, 0, 60 * SECOND, 600 * SECOND);
