@@ -70,7 +70,7 @@ typedef struct hob_setting_id {
 
 /// The resources of a frame.
 /// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane has its own limit, because threads and
-/// the GPU work in parallel. A lane without a limit is not governed: nothing is learned on it.
+/// the GPU work in parallel. A lane without a limit is not governed: nothing is learned on it while another has one.
 typedef enum hob_lane {
     /// Work of the GPU.
     HOB_LANE_GPU = 0,
@@ -126,17 +126,19 @@ typedef enum hob_burdens {
     HOB_BURDENS_LEARNED = 0,
     /// From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
     /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Only the first lane is
-    /// steered; give the others no limit.
+    /// steered; give the others no limit. A HOB_SETTING_TRIM setting is changed as seldom as others.
     HOB_BURDENS_RELATIVE = 1,
     /// From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
     /// until it has converged. Best up to 128 options; with more, it converges more slowly. Only the first lane is
-    /// steered.
+    /// steered. Samples of settings are counted and not used. Trials of a frame each go on for ever, because the
+    /// regression needs them; after the learning phase they make at most half of the changes that `changes_per_second`
+    /// allows.
     HOB_BURDENS_TOTALS = 2,
 } hob_burdens;
 
 /// Parameters of a goblin.
-/// Give at least one lane a limit; without any, every setting gets its most valuable option. 0 in a field means its
-/// default.
+/// Give at least one lane a limit; without any, each setting gets the most valuable option that was measured. 0 in a
+/// field means its default.
 typedef struct hob_goblin_desc {
     /// sizeof(hob_goblin_desc).
     uint32_t struct_size;
@@ -288,6 +290,10 @@ HOB_API hob_result hob_goblin_choices(
 /// any more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of
 /// samples that learning takes stays the same, so with a tenth of them it takes ten times as long.
 ///
+/// If changes of a setting take time, set its hob_setting_desc.switch_burden. Then a sample of the frame of a change,
+/// and of the two after it, may have that time or not: the goblin tells which. Without it, the time counts as the
+/// option's burden.
+///
 /// A second sample of one decision, setting and lane counts separately. Threads: exclusive. A host that measures on
 /// other threads queues those samples for the thread that calls hob_goblin_update.
 ///
@@ -380,10 +386,12 @@ typedef struct hob_setting_desc {
     uint32_t default_choice;
     /// HOB_SETTING_ flags. Default 0.
     uint32_t flags;
-    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
-    /// waits until its gains, added up over the frames, reach this burden times what a unit of burden is worth now. See
-    /// also hob_goblin_set_switch_scale. hob_decision does not include it. Changes of HOB_SETTING_TRIM settings that
-    /// make their own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
+    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0.
+    /// If a change takes two or three frames, give the cost of one of them. hob_decision does not include it.
+    ///
+    /// An unforced change waits until its gains, added up over the frames, reach this burden times what a unit of
+    /// burden is worth now. See also hob_goblin_set_switch_scale. Changes of HOB_SETTING_TRIM settings that make their
+    /// own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
     double switch_burden;
     /// Passed to all callbacks.
     void *user_data;
@@ -495,8 +503,9 @@ HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id settin
 /// How options of unknown burden are tried.
 typedef enum hob_exploration {
     /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
-    /// late. After the learning phase, other settings make room for a little-known option that does not fit otherwise.
-    /// They do so for a second, and at most once in 320 s.
+    /// late. A trial lasts a frame, or a few if its change takes time (switch_burden). After the learning phase, other
+    /// settings make room for a little-known option that does not fit otherwise. They do so for a second, and at most
+    /// once in 320 s.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -524,7 +533,8 @@ typedef struct hob_goblin_tuning {
     /// Extra value of an option with fewer samples than measure_quota, so that it is chosen and measured more often.
     /// -1e9 to 1e9. Default 0.
     double explore_value;
-    /// Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.
+    /// Probability that the options on trial make a frame late. 1e-6 to 0.5. Default 0.015. A switch_burden comes on
+    /// top: where changes take long, the first seconds have more late frames.
     double trial_risk;
     /// Most options on trial in one frame. Default 8. HOB_NO_TRIALS: no trials.
     uint32_t trial_limit;
@@ -602,8 +612,8 @@ HOB_API hob_result hob_goblin_open_trial_window(hob_goblin *goblin, uint32_t dec
 ///
 /// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The
 /// share changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report
-/// restores the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device
-/// throttles. Threads: exclusive.
+/// restores the whole limit; less than .3 of it is never used. On a lane without a limit it has no effect. Without
+/// reports, costs that rise for tens of seconds are forecast, but not when the device throttles. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_thermal_headroom(hob_goblin *goblin, hob_lane lane, double headroom);
 
 // ---- The latest decision --------------------------------------------------------------------------------------------
@@ -685,7 +695,8 @@ typedef enum hob_why {
     /// A better choice would fit, but is delayed.
     /// Its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit delays it.
     HOB_WHY_HELD = 5,
-    /// Chosen to learn its burden: for a frame, and after the learning phase for up to a second.
+    /// Chosen to learn its burden.
+    /// For a frame, or a few if the change takes time; after the learning phase for up to a second.
     HOB_WHY_TRIAL = 6,
     /// The host allows no other option.
     HOB_WHY_PINNED = 7,
@@ -704,8 +715,9 @@ typedef enum hob_why {
     /// Moved for as long as the trial of another setting lasts, so that it fits.
     HOB_WHY_MAKES_ROOM = 14,
     /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
-    /// 24 samples showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
-    /// A setting that is most of its lane is not recognised, because its error looks like that of the whole frame.
+    /// 24 samples of the setting itself showed less than a quarter of the expected saving. Savings of less than 3
+    /// deviations are not checked. A setting that is most of its lane is not recognised, because its error looks like
+    /// that of the whole frame.
     HOB_WHY_DEAD_LEVER = 15,
 } hob_why;
 

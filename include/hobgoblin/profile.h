@@ -69,7 +69,8 @@ HOB_API hob_result hob_profile_load_file(hob_profile *profile, hob_str path);
 
 /// Saves the profile as a JSON file.
 /// A crash leaves the old file or the new one: the text goes to a new file, which then replaces `path`. A symbolic link
-/// at `path` is replaced, not followed. Several threads and processes may save to one path. Blocks on the disk.
+/// at `path` is replaced, not followed. Several threads and processes may save to one path. A killed process may
+/// leave its new file, `.hobgoblin-*.new`, in the directory; it can be deleted. Blocks on the disk.
 /// Threads: shared.
 HOB_API hob_result hob_profile_save_file(const hob_profile *profile, hob_str path);
 

@@ -40,7 +40,7 @@ namespace Hobgoblin.Interop
     /// <summary>The resources of a frame.</summary>
     /// <remarks>
     /// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane has its own limit, because threads and
-    /// the GPU work in parallel. A lane without a limit is not governed: nothing is learned on it.
+    /// the GPU work in parallel. A lane without a limit is not governed: nothing is learned on it while another has one.
     /// </remarks>
     public enum hob_lane : uint
     {
@@ -93,12 +93,14 @@ namespace Hobgoblin.Interop
 
         /// <summary>From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
         /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Only the first lane is
-        /// steered; give the others no limit.</summary>
+        /// steered; give the others no limit. A HOB_SETTING_TRIM setting is changed as seldom as others.</summary>
         HOB_BURDENS_RELATIVE = 1,
 
         /// <summary>From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
         /// until it has converged. Best up to 128 options; with more, it converges more slowly. Only the first lane is
-        /// steered.</summary>
+        /// steered. Samples of settings are counted and not used. Trials of a frame each go on for ever, because the
+        /// regression needs them; after the learning phase they make at most half of the changes that <c>changes_per_second</c>
+        /// allows.</summary>
         HOB_BURDENS_TOTALS = 2,
     }
 
@@ -106,10 +108,9 @@ namespace Hobgoblin.Interop
     public enum hob_exploration : uint
     {
         /// <summary>Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
-        /// late. After the learning phase, other settings make room for a little-known option that does not fit otherwise.</summary>
-        /// <remarks>
-        /// They do so for a second, and at most once in 320 s.
-        /// </remarks>
+        /// late. A trial lasts a frame, or a few if its change takes time (switch_burden). After the learning phase, other
+        /// settings make room for a little-known option that does not fit otherwise. They do so for a second, and at most
+        /// once in 320 s.</summary>
         HOB_EXPLORATION_BOUNDED = 0,
 
         /// <summary>An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).</summary>
@@ -144,7 +145,10 @@ namespace Hobgoblin.Interop
         /// </remarks>
         HOB_WHY_HELD = 5,
 
-        /// <summary>Chosen to learn its burden: for a frame, and after the learning phase for up to a second.</summary>
+        /// <summary>Chosen to learn its burden.</summary>
+        /// <remarks>
+        /// For a frame, or a few if the change takes time; after the learning phase for up to a second.
+        /// </remarks>
         HOB_WHY_TRIAL = 6,
 
         /// <summary>The host allows no other option.</summary>
@@ -173,8 +177,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.</summary>
         /// <remarks>
-        /// 24 samples showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
-        /// A setting that is most of its lane is not recognised, because its error looks like that of the whole frame.
+        /// 24 samples of the setting itself showed less than a quarter of the expected saving. Savings of less than 3
+        /// deviations are not checked. A setting that is most of its lane is not recognised, because its error looks like
+        /// that of the whole frame.
         /// </remarks>
         HOB_WHY_DEAD_LEVER = 15,
     }
@@ -230,8 +235,8 @@ namespace Hobgoblin.Interop
 
     /// <summary>Parameters of a goblin.</summary>
     /// <remarks>
-    /// Give at least one lane a limit; without any, every setting gets its most valuable option. 0 in a field means its
-    /// default.
+    /// Give at least one lane a limit; without any, each setting gets the most valuable option that was measured. 0 in a
+    /// field means its default.
     /// </remarks>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_goblin_desc
@@ -427,10 +432,14 @@ namespace Hobgoblin.Interop
         /// <summary>HOB_SETTING_ flags. Default 0.</summary>
         public uint flags;
 
-        /// <summary>Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
-        /// waits until its gains, added up over the frames, reach this burden times what a unit of burden is worth now. See
-        /// also hob_goblin_set_switch_scale. hob_decision does not include it. Changes of HOB_SETTING_TRIM settings that
-        /// make their own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.</summary>
+        /// <summary>Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0.</summary>
+        /// <remarks>
+        /// If a change takes two or three frames, give the cost of one of them. hob_decision does not include it.
+        /// <para/>
+        /// An unforced change waits until its gains, added up over the frames, reach this burden times what a unit of
+        /// burden is worth now. See also hob_goblin_set_switch_scale. Changes of HOB_SETTING_TRIM settings that make their
+        /// own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
+        /// </remarks>
         public double switch_burden;
 
         /// <summary>Passed to all callbacks.</summary>
@@ -492,7 +501,8 @@ namespace Hobgoblin.Interop
         /// </remarks>
         public double explore_value;
 
-        /// <summary>Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.</summary>
+        /// <summary>Probability that the options on trial make a frame late. 1e-6 to 0.5. Default 0.015. A switch_burden comes on
+        /// top: where changes take long, the first seconds have more late frames.</summary>
         public double trial_risk;
 
         /// <summary>Most options on trial in one frame. Default 8. HOB_NO_TRIALS: no trials.</summary>
@@ -1010,6 +1020,10 @@ namespace Hobgoblin.Interop
         /// any more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of
         /// samples that learning takes stays the same, so with a tenth of them it takes ten times as long.
         /// <para/>
+        /// If changes of a setting take time, set its hob_setting_desc.switch_burden. Then a sample of the frame of a change,
+        /// and of the two after it, may have that time or not: the goblin tells which. Without it, the time counts as the
+        /// option's burden.
+        /// <para/>
         /// A second sample of one decision, setting and lane counts separately. Threads: exclusive. A host that measures on
         /// other threads queues those samples for the thread that calls hob_goblin_update.
         /// <para/>
@@ -1252,8 +1266,8 @@ namespace Hobgoblin.Interop
         /// <para/>
         /// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The
         /// share changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report
-        /// restores the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device
-        /// throttles. Threads: exclusive.
+        /// restores the whole limit; less than .3 of it is never used. On a lane without a limit it has no effect. Without
+        /// reports, costs that rise for tens of seconds are forecast, but not when the device throttles. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_goblin_set_thermal_headroom(hob_goblin* goblin, hob_lane lane, double headroom);

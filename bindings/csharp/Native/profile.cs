@@ -126,7 +126,8 @@ namespace Hobgoblin.Interop
         /// <summary>Saves the profile as a JSON file.</summary>
         /// <remarks>
         /// A crash leaves the old file or the new one: the text goes to a new file, which then replaces <c>path</c>. A symbolic link
-        /// at <c>path</c> is replaced, not followed. Several threads and processes may save to one path. Blocks on the disk.
+        /// at <c>path</c> is replaced, not followed. Several threads and processes may save to one path. A killed process may
+        /// leave its new file, <c>.hobgoblin-*.new</c>, in the directory; it can be deleted. Blocks on the disk.
         /// Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]

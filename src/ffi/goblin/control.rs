@@ -113,8 +113,8 @@ pub extern "C" fn hob_goblin_open_trial_window(goblin: *mut hob_goblin, decision
 ///
 /// From the first report on, the goblin uses the share of the lane's limit that keeps the headroom just below 1. The
 /// share changes at most once in ten seconds, and hob_decision_lane.capacity contains it. A minute without a report
-/// restores the whole limit. Without reports, costs that rise for tens of seconds are forecast, but not when the device
-/// throttles. Threads: exclusive.
+/// restores the whole limit; less than .3 of it is never used. On a lane without a limit it has no effect. Without
+/// reports, costs that rise for tens of seconds are forecast, but not when the device throttles. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_thermal_headroom(
     goblin: *mut hob_goblin,

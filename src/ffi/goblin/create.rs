@@ -32,17 +32,19 @@ pub enum hob_burdens {
     Learned = 0,
     /// From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
     /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Only the first lane is
-    /// steered; give the others no limit.
+    /// steered; give the others no limit. A HOB_SETTING_TRIM setting is changed as seldom as others.
     Relative = 1,
     /// From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
     /// until it has converged. Best up to 128 options; with more, it converges more slowly. Only the first lane is
-    /// steered.
+    /// steered. Samples of settings are counted and not used. Trials of a frame each go on for ever, because the
+    /// regression needs them; after the learning phase they make at most half of the changes that `changes_per_second`
+    /// allows.
     Totals = 2,
 }
 
 /// Parameters of a goblin.
-/// Give at least one lane a limit; without any, every setting gets its most valuable option. 0 in a field means its
-/// default.
+/// Give at least one lane a limit; without any, each setting gets the most valuable option that was measured. 0 in a
+/// field means its default.
 #[versioned(size = 112, last = tuning)]
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -36,7 +36,7 @@ impl From<Id> for hob_setting_id {
 
 /// The resources of a frame.
 /// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane has its own limit, because threads and
-/// the GPU work in parallel. A lane without a limit is not governed: nothing is learned on it.
+/// the GPU work in parallel. A lane without a limit is not governed: nothing is learned on it while another has one.
 #[open_enum]
 #[repr(C)]
 pub enum hob_lane {

@@ -137,7 +137,8 @@ pub enum hob_why {
     /// A better choice would fit, but is delayed.
     /// Its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit delays it.
     Held = 5,
-    /// Chosen to learn its burden: for a frame, and after the learning phase for up to a second.
+    /// Chosen to learn its burden.
+    /// For a frame, or a few if the change takes time; after the learning phase for up to a second.
     Trial = 6,
     /// The host allows no other option.
     Pinned = 7,
@@ -156,8 +157,9 @@ pub enum hob_why {
     /// Moved for as long as the trial of another setting lasts, so that it fits.
     MakesRoom = 14,
     /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
-    /// 24 samples showed less than a quarter of the expected saving. Savings of less than 3 deviations are not checked.
-    /// A setting that is most of its lane is not recognised, because its error looks like that of the whole frame.
+    /// 24 samples of the setting itself showed less than a quarter of the expected saving. Savings of less than 3
+    /// deviations are not checked. A setting that is most of its lane is not recognised, because its error looks like
+    /// that of the whole frame.
     DeadLever = 15,
 }
 

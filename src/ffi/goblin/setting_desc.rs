@@ -92,10 +92,12 @@ pub struct hob_setting_desc {
     pub default_choice: u32,
     /// HOB_SETTING_ flags. Default 0.
     pub flags: u32,
-    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
-    /// waits until its gains, added up over the frames, reach this burden times what a unit of burden is worth now. See
-    /// also hob_goblin_set_switch_scale. hob_decision does not include it. Changes of HOB_SETTING_TRIM settings that
-    /// make their own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
+    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0.
+    /// If a change takes two or three frames, give the cost of one of them. hob_decision does not include it.
+    ///
+    /// An unforced change waits until its gains, added up over the frames, reach this burden times what a unit of
+    /// burden is worth now. See also hob_goblin_set_switch_scale. Changes of HOB_SETTING_TRIM settings that make their
+    /// own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
     pub switch_burden: f64,
     /// Passed to all callbacks.
     pub user_data: *mut c_void,

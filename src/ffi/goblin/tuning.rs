@@ -14,8 +14,9 @@ use crate::goblin::{Config, Exploration};
 #[repr(C)]
 pub enum hob_exploration {
     /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
-    /// late. After the learning phase, other settings make room for a little-known option that does not fit otherwise.
-    /// They do so for a second, and at most once in 320 s.
+    /// late. A trial lasts a frame, or a few if its change takes time (switch_burden). After the learning phase, other
+    /// settings make room for a little-known option that does not fit otherwise. They do so for a second, and at most
+    /// once in 320 s.
     Bounded = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -46,7 +47,8 @@ pub struct hob_goblin_tuning {
     /// Extra value of an option with fewer samples than measure_quota, so that it is chosen and measured more often.
     /// -1e9 to 1e9. Default 0.
     pub explore_value: f64,
-    /// Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.
+    /// Probability that the options on trial make a frame late. 1e-6 to 0.5. Default 0.015. A switch_burden comes on
+    /// top: where changes take long, the first seconds have more late frames.
     #[default(0.015)]
     pub trial_risk: f64,
     /// Most options on trial in one frame. Default 8. HOB_NO_TRIALS: no trials.

@@ -127,7 +127,8 @@ pub extern "C" fn hob_profile_load_file(profile: *mut hob_profile, path: hob_str
 
 /// Saves the profile as a JSON file.
 /// A crash leaves the old file or the new one: the text goes to a new file, which then replaces `path`. A symbolic link
-/// at `path` is replaced, not followed. Several threads and processes may save to one path. Blocks on the disk.
+/// at `path` is replaced, not followed. Several threads and processes may save to one path. A killed process may
+/// leave its new file, `.hobgoblin-*.new`, in the directory; it can be deleted. Blocks on the disk.
 /// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_profile_save_file(profile: *const hob_profile, path: hob_str) -> hob_result {
