@@ -30,20 +30,22 @@ impl Core {
         };
         let (task, option) = (setting.task, usize::from(choice));
         let cell = setting.cell(option);
-        let age = if self.config.learns_samples() { self.age_of_change(position, decision, choice) } else { None };
+        let limit = self.limits()[self.lanes.lane(lane)];
+        let is_slow = lane == 0 && self.config.learns_samples() && setting.changes_slowly(limit);
+        let age = if is_slow { self.age_of_change(position, decision, choice) } else { None };
         let change = age.map(|age| (age, setting.switch_burden));
         let mut sample = Attributed { decision, position, lane, task, cell, burden: sample.burden, work };
         if change.is_some_and(|change| self.learn.has_switch_burden(&sample, change)) {
+            self.learn.books.statistics.samples += 1;
             sample.burden = (sample.burden - setting.switch_burden).max(0.0);
         } else {
-            if setting.switch_burden > 0.0 && self.config.learns_samples() {
+            if is_slow {
                 self.learn.forget_slow_start(&sample, setting.switch_burden);
             }
             self.explore.measured(position, option, decision, lane, sample.burden);
             self.learn.add_sample(&sample, &self.config);
             self.observe_lever(&sample, choice);
         }
-        let limit = self.limits()[self.lanes.lane(lane)];
         if let Some(is_over) = self.learn.account(&sample, limit, &self.config) {
             self.explore.observe(is_over, self.config.trial_risk);
         }

@@ -69,7 +69,7 @@ impl Explorer {
     /// Let a trial stay, if its change takes time.
     pub(super) fn visit(&mut self, question: &Question, scope: Scope<'_>, trial: &Trial) {
         let position = question.formulation.entries[trial.entry].position;
-        if question.setting(position).switch_burden > 0.0 {
+        if question.setting(position).changes_slowly(scope.frame.economies[0].capacity) {
             if self.visit.is_none() {
                 question.settings.iter().for_each(|(other, _)| self.tried[other].stays = false);
             }

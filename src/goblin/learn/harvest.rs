@@ -161,9 +161,6 @@ impl Learn {
     /// Whether a sample of a setting that changed `age` frames ago probably has the cost of that change, too: some timers
     /// measure it and others don't. The first sample of an option is always suspected, and none where noise hides it.
     pub fn has_switch_burden(&mut self, sample: &Attributed, (age, switch_burden): (u64, f64)) -> bool {
-        if switch_burden <= 0.0 || sample.lane != 0 {
-            return false;
-        }
         let common = self.history.forecast(sample.decision, 0).fast;
         let task = self.tasks.at(sample.task);
         let run = task.learned(0)[sample.cell].run;
@@ -185,7 +182,7 @@ impl Learn {
         let common = self.history.forecast(decision, lane).fast;
         let learned = self.tasks.at_mut(task).learned_mut(lane, cell);
         let is_start = (1..TUNING.forecast.change_frames).contains(&learned.run.count());
-        if lane == 0 && is_start && burden + 0.5 * switch_burden < learned.lowest * work * common {
+        if is_start && burden + 0.5 * switch_burden < learned.lowest * work * common {
             *learned = Learned::NOTHING;
         }
     }

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::shape::Shape;
 use crate::base::{Number, Result, error};
 use crate::goblin::config::LARGEST;
+use crate::goblin::tuning::TUNING;
 use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
 
@@ -124,6 +125,11 @@ impl Setting {
     /// Number of cells that its task needs.
     pub fn cells(&self) -> usize {
         cells(self.options.len(), self.shared)
+    }
+
+    /// Whether its changes take a considerable share of this limit.
+    pub fn changes_slowly(&self, limit: f64) -> bool {
+        self.switch_burden > TUNING.trial.slow_change * limit
     }
 
     /// Share of a visible change that a change of this setting is: 0 for TRIM settings, at most 1.
