@@ -308,7 +308,7 @@ namespace Hobgoblin.Interop
         /// times this, forced changes included.
         /// <para/>
         /// Changes are free in the learning phase, in trial windows and while the switch scale is
-        /// 0. Without effect for HOB_BURDENS_TOTALS, or if <c>patience</c> is negative.
+        /// 0. With HOB_BURDENS_TOTALS it limits trials only, and with a negative <c>patience</c> nothing.
         /// </remarks>
         public double changes_per_second;
 

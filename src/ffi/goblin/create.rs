@@ -88,7 +88,7 @@ pub struct hob_goblin_desc {
     /// times this, forced changes included.
     ///
     /// Changes are free in the learning phase, in trial windows and while the switch scale is
-    /// 0. Without effect for HOB_BURDENS_TOTALS, or if `patience` is negative.
+    /// 0. With HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.
     #[default(1.0)]
     pub changes_per_second: f64,
     /// Decisions a second, which convert seconds to decisions. Default 60.
