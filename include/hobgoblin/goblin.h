@@ -290,9 +290,9 @@ HOB_API hob_result hob_goblin_choices(
 /// any more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of
 /// samples that learning takes stays the same, so with a tenth of them it takes ten times as long.
 ///
-/// If changes of a setting take time, set its hob_setting_desc.switch_burden. Then a sample of the frame of a change,
-/// and of the two after it, may have that time or not: the goblin tells which. Without it, the time counts as the
-/// option's burden.
+/// If changes of a setting take time, set its hob_setting_desc.switch_burden. If that is above 2 % of the limit, a
+/// sample of the frame of a change, or of the two after it, may have that time or not. The goblin tells which.
+/// Otherwise the time counts as the option's burden.
 ///
 /// A second sample of one decision, setting and lane counts separately. Threads: exclusive. A host that measures on
 /// other threads queues those samples for the thread that calls hob_goblin_update.
@@ -503,9 +503,9 @@ HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id settin
 /// How options of unknown burden are tried.
 typedef enum hob_exploration {
     /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
-    /// late. A trial lasts a frame, or a few if its change takes time (switch_burden). After the learning phase, other
-    /// settings make room for a little-known option that does not fit otherwise. They do so for a second, and at most
-    /// once in 320 s.
+    /// late. A trial lasts a frame, or a few if its switch_burden is above 2 % of the limit. After the learning phase,
+    /// other settings make room for a little-known option that does not fit otherwise. They do so for a second, and at
+    /// most once in 320 s.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured

@@ -108,9 +108,9 @@ namespace Hobgoblin.Interop
     public enum hob_exploration : uint
     {
         /// <summary>Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
-        /// late. A trial lasts a frame, or a few if its change takes time (switch_burden). After the learning phase, other
-        /// settings make room for a little-known option that does not fit otherwise. They do so for a second, and at most
-        /// once in 320 s.</summary>
+        /// late. A trial lasts a frame, or a few if its switch_burden is above 2 % of the limit. After the learning phase,
+        /// other settings make room for a little-known option that does not fit otherwise. They do so for a second, and at
+        /// most once in 320 s.</summary>
         HOB_EXPLORATION_BOUNDED = 0,
 
         /// <summary>An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).</summary>
@@ -1020,9 +1020,9 @@ namespace Hobgoblin.Interop
         /// any more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of
         /// samples that learning takes stays the same, so with a tenth of them it takes ten times as long.
         /// <para/>
-        /// If changes of a setting take time, set its hob_setting_desc.switch_burden. Then a sample of the frame of a change,
-        /// and of the two after it, may have that time or not: the goblin tells which. Without it, the time counts as the
-        /// option's burden.
+        /// If changes of a setting take time, set its hob_setting_desc.switch_burden. If that is above 2 % of the limit, a
+        /// sample of the frame of a change, or of the two after it, may have that time or not. The goblin tells which.
+        /// Otherwise the time counts as the option's burden.
         /// <para/>
         /// A second sample of one decision, setting and lane counts separately. Threads: exclusive. A host that measures on
         /// other threads queues those samples for the thread that calls hob_goblin_update.

@@ -144,9 +144,9 @@ pub extern "C" fn hob_goblin_choices(
 /// any more (hob_goblin_desc.history). Samples may be skipped: best of whole frames, and at random. The number of
 /// samples that learning takes stays the same, so with a tenth of them it takes ten times as long.
 ///
-/// If changes of a setting take time, set its hob_setting_desc.switch_burden. Then a sample of the frame of a change,
-/// and of the two after it, may have that time or not: the goblin tells which. Without it, the time counts as the
-/// option's burden.
+/// If changes of a setting take time, set its hob_setting_desc.switch_burden. If that is above 2 % of the limit, a
+/// sample of the frame of a change, or of the two after it, may have that time or not. The goblin tells which.
+/// Otherwise the time counts as the option's burden.
 ///
 /// A second sample of one decision, setting and lane counts separately. Threads: exclusive. A host that measures on
 /// other threads queues those samples for the thread that calls hob_goblin_update.

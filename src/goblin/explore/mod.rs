@@ -1,12 +1,12 @@
 //! Exploration: trials of options with unknown cost, inside the frame's budget.
 //!
 //! The solver chooses among known options (exploitation). Unknown options may be put on *trial*: chosen for one frame,
-//! for a few if the change takes time ([`visit`]), and after the learning phase for a second ([`probe`]). Their samples arrive some frames later; from then on they are
-//! known. Until then the cost is a [guess], a prior whose deviation reflects its uncertainty. Trials are added to a frame
-//! while the probability of exceeding a limit stays below `trial_risk`: many while there is room, one at a time when
-//! there is little. If a trial does not [fit] beside the present choices, the other settings are re-solved around it for
-//! that frame. After the learning phase, options that found no room at first are rarely tried, because every trial is a
-//! frame that looks different.
+//! for a few if the change takes time ([`visit`]), and after the learning phase for a second ([`probe`]). Their samples
+//! arrive some frames later; from then on they are known. Until then the cost is a [guess], a prior whose deviation
+//! reflects its uncertainty. Trials are added to a frame while the probability of exceeding a limit stays below
+//! `trial_risk`: many while there is room, one at a time when there is little. If a trial does not [fit] beside the
+//! present choices, the other settings are re-solved around it for that frame. After the learning phase, options that
+//! found no room at first are rarely tried, because every trial is a frame that looks different.
 //!
 //! With totals only, a trial makes the costs of options distinguishable ([`totals`]).
 

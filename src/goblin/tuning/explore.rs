@@ -10,7 +10,7 @@ constants! {
         /// Decisions after which the sample of a trial counts as lost. Half and double: no difference.
         sample_timeout: u64 = 32,
         /// Changes that take more than this share of the limit are slow: their trials stay. In three of the contest's recordings
-        /// a change takes less than 1 %, and in two of them 15 %. Not measured alone.
+        /// a change takes less than 2 %, and in two of them up to 17 %. Not measured alone.
         slow_change: f64 = 0.02,
         /// Most decisions that a trial waits in place for its sample, if its change takes time. Not measured alone.
         longest_visit: u64 = 8,
