@@ -11,7 +11,7 @@ use super::incumbent::Case;
 use super::input::Totals;
 use super::reduce::Problem;
 use super::{bytes, reserve_total};
-use crate::base::Result;
+use crate::base::{Result, sort_numbers};
 
 /// A class's move to an option of less variance and more mean.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ impl Lightest {
         for class in 0..problem.class_count() {
             self.hull.clear();
             self.hull.extend(problem.class(class).map(|(position, _)| position as u32));
-            self.hull.sort_unstable_by(|&a, &b| order_of_lightness(problem, a, b));
+            sort_numbers(&mut self.hull, &mut |a, b| order_of_lightness(problem, a, b));
             let corners = keep_hull(problem, &mut self.hull);
             for pair in self.hull[..corners].windows(2) {
                 self.steps.push(Step {
