@@ -16,10 +16,20 @@ impl Budget {
 
     /// Charge a pass over this many options.
     pub fn charge_pass(&mut self, options: usize) {
-        self.charge(1 + options as u64 / 64);
+        self.charge(pass(options));
+    }
+
+    /// Make this many nodes available, if fewer are left.
+    pub fn leave(&mut self, nodes: u64) {
+        self.limit = self.limit.max(self.spent.saturating_add(nodes));
     }
 
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.spent)
     }
+}
+
+/// Nodes of a pass over this many options.
+pub(super) fn pass(options: usize) -> u64 {
+    1 + options as u64 / 64
 }

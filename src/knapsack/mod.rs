@@ -107,7 +107,8 @@ pub struct Effort {
     pub accepted_gap: f64,
     /// The search stops after about this many nodes. A node is one visited state, or 64 options visited by the
     /// relaxation. The first relaxation always runs, so there is a bound at any limit. With `n` options it takes about
-    /// `n / 4` nodes, and at most `20 * n + 300`.
+    /// `n / 4` nodes, and at most `20 * n + 300`. With several resources, at most
+    /// `n / 2 + 600` nodes follow the end, so that an answer is found where that is easy.
     pub node_limit: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The question that the steps answer, the best answer so far, and the work that they may still do.
 
 use super::super::Economy;
-pub(super) use super::super::budget::Budget;
+pub(super) use super::super::budget::{Budget, pass};
 use super::super::incumbent::accepted_excess;
 use super::input::Input;
 use super::problem::Problem;

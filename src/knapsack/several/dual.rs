@@ -115,13 +115,17 @@ impl Dual {
         mut offer: impl FnMut(&Sums, &[u32]) -> f64,
     ) -> RelaxationResult {
         let first = self.open_box(problem, linear, guess);
-        let mut best = Relaxation { prices: first, bound: f64::INFINITY, sums: Sums::default() };
         let sums = self.pass(problem, linear, &first, 1.0, budget);
         offer(&sums, &self.picks);
+        let bound = sums.value + linear.worth_of_slack(&sums.weight, &first);
+        let mut best = Relaxation { prices: first, bound, sums };
         self.basis.begin(linear, &sums);
         let near = PART_OF_CLASS * problem.value_range / problem.class_count() as f64;
         let mut growths = 0;
         for _ in 0..MOST_PASSES {
+            if budget.left() == 0 {
+                break;
+            }
             let Some((prices, best_of_box)) = self.next_prices(linear) else { break };
             let sums = self.pass(problem, linear, &prices, 1.0, budget);
             let bound = sums.value + linear.worth_of_slack(&sums.weight, &prices);
@@ -168,6 +172,9 @@ impl Dual {
         self.basis.begin(linear, &sums);
         self.basis.worth_of_values = 0.0;
         for _ in 0..MOST_PASSES {
+            if budget.left() == 0 {
+                break;
+            }
             let Some((prices, best_of_box)) = self.next_prices(linear) else { break };
             let sums = self.pass(problem, linear, &prices, 0.0, budget);
             let bound = linear.worth_of_slack(&sums.weight, &prices);

@@ -4,7 +4,7 @@
 //! beat the best answer are certified. Of the others, boxes whose secants lose much are split, and the rest are
 //! searched. An answer outside its box is accepted too: the true burden decides whether it fits.
 
-use super::case::{Budget, Case, Incumbent};
+use super::case::{Budget, Case, Incumbent, pass};
 use super::dual::{Dual, Guess, Prices, Relaxation, RelaxationResult};
 use super::linear::{Box, Linear, MOST_BOXES, PerConstraint};
 use super::repair::{Repair, Scene};
@@ -18,6 +18,9 @@ const CORE_GROWTH: f64 = 1.4;
 const LEAST_GAP: f64 = 1e-9;
 /// One such search may use the remaining budget divided by this.
 const PART_OF_BUDGET: u64 = 3;
+
+/// If no answer is known when the budget is spent, the search for one may take this many passes more.
+const LAST_PASSES: u64 = 20;
 
 /// The fraction of the gap that is first searched for bounds, and its growth per try.
 const FIRST_PRETENDED_GAP: f64 = 1.0 / 16.0;
@@ -246,12 +249,18 @@ impl Proof<'_> {
 
     /// Store an answer that overdraws little, because no answer that fits is known.
     fn settle_for_least_overdraft(&mut self) {
-        let Self { case, linear, dual, repair, incumbent, budget, .. } = self;
-        if case.problem.class_count() == 0 {
-            return incumbent.put(case, &[]);
+        let problem = self.case.problem;
+        if problem.class_count() == 0 {
+            return self.incumbent.put(self.case, &[]);
         }
-        linear.draw(case.problem, &Box::whole(case.problem));
-        dual.least_overdraft(case.problem, linear, budget);
+        self.budget.leave(LAST_PASSES * pass(problem.option_count()));
+        self.linear.draw(problem, &Box::whole(problem));
+        self.dual.least_overdraft(problem, self.linear, self.budget);
+        // Answers that satisfy the secants may overdraw. Those that satisfy the tangents fit.
+        let deviations = self.deviations();
+        self.linear.draw(problem, &Box::only(deviations));
+        self.dual.least_overdraft(problem, self.linear, self.budget);
+        let Self { case, linear, dual, repair, incumbent, budget, .. } = self;
         let prices = Prices::default();
         let scene = Scene { problem: case.problem, linear, prices: &prices, scores: &dual.scores };
         repair.start(&scene, &dual.picks);

@@ -68,18 +68,22 @@ impl Repair {
     }
 
     /// Find a good answer near the picks at the prices, or near other promising picks. Returns whether one was found.
+    /// With the budget spent it takes the first answer, in two passes at most.
     pub fn find(&mut self, scene: &Scene, picks: &[u32], others: &[u32], budget: &mut Budget) -> bool {
         self.best.clear();
         let mut best = f64::NEG_INFINITY;
         let starts = if others.is_empty() { 1 } else { 2 };
         for start in 0..starts + scene.linear.constraints {
+            if start > 0 && budget.left() == 0 {
+                break;
+            }
             match start {
                 0 => self.start(scene, picks),
                 _ if start < starts => self.start(scene, others),
                 _ => self.start_where_dearer(scene, start - starts, budget),
             }
             if self.repair(scene, budget) {
-                while self.change_one(scene, budget) {}
+                self.change_while_better(scene, budget);
                 if self.sums.value > best {
                     best = self.sums.value;
                     self.best.clear();
@@ -92,10 +96,14 @@ impl Repair {
         }
         std::mem::swap(&mut self.picks, &mut self.best);
         self.sums = scene.linear.sums(scene.problem, &self.picks);
-        while self.exchange_two(scene, budget) {
-            while self.change_one(scene, budget) {}
+        while budget.left() > 0 && self.exchange_two(scene, budget) {
+            self.change_while_better(scene, budget);
         }
         true
+    }
+
+    fn change_while_better(&mut self, scene: &Scene, budget: &mut Budget) {
+        while budget.left() > 0 && self.change_one(scene, budget) {}
     }
 
     pub fn start(&mut self, scene: &Scene, picks: &[u32]) {
@@ -128,6 +136,9 @@ impl Repair {
     pub fn repair(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         let mut overdraft = scene.linear.overdraft(&self.sums.weight);
         while overdraft > 0.0 {
+            if budget.left() == 0 {
+                return self.repair_in_one_pass(scene, budget);
+            }
             budget.charge_pass(scene.problem.option_count());
             let mut found = None;
             let mut least = (f64::INFINITY, f64::INFINITY);
@@ -149,6 +160,29 @@ impl Repair {
             overdraft = least.1;
         }
         true
+    }
+
+    /// Let one class after the other remove as much overdraft as it can, until all fits. Returns whether all fits.
+    fn repair_in_one_pass(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
+        budget.charge_pass(scene.problem.option_count());
+        let mut overdraft = scene.linear.overdraft(&self.sums.weight);
+        for (class, range) in scene.problem.classes().enumerate() {
+            let pick = self.picks[class] as usize;
+            let mut found = None;
+            for position in range {
+                let left = scene.linear.overdraft(&scene.weight_after(&self.sums.weight, pick, position));
+                if left < overdraft {
+                    (overdraft, found) = (left, Some(position));
+                }
+            }
+            if let Some(position) = found {
+                self.change(scene, position);
+            }
+            if overdraft <= 0.0 {
+                break;
+            }
+        }
+        overdraft <= 0.0
     }
 
     /// Make the most valuable change that fits. Returns whether there was one.

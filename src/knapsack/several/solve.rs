@@ -83,6 +83,11 @@ impl Workspace {
             last.prices = Prices::default();
             return report(&case, incumbent, Some(0.0), &Prices::default(), budget.spent);
         }
+        if is_warm && !problem.impossible {
+            // The last answer is kept if it still fits, so that it is not lost at a low limit.
+            let value = picks.iter().map(|&pick| problem.value[pick as usize]).sum();
+            incumbent.offer(&case, value, picks);
+        }
         let guess = if is_warm { Guess::Near(last.prices) } else { Guess::Unknown };
         let (case_ref, budget_ref) = (&case, &mut budget);
         let mut proof =

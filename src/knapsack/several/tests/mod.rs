@@ -144,6 +144,40 @@ fn check(question: &Question, effort: Effort) -> std::result::Result<(), TestCas
     Ok(())
 }
 
+/// Some settings of six options in five resources, whose capacities are tight.
+fn large_question() -> impl Strategy<Value = Question> {
+    let resources = 5;
+    let weight = (0.0..77.0, 0.0..10.0).prop_map(|(mean, variance)| Weight { mean, variance });
+    let setting = (prop::collection::vec(0.0..143.0, 6), prop::collection::vec(weight, 6 * resources));
+    (prop::collection::vec(setting, 20..150), 30.0..36.0_f64).prop_map(move |(settings, share)| {
+        let economy = Economy { capacity: share * settings.len() as f64, sigmas: 2.0 };
+        Question { resources, settings, economies: vec![economy; resources] }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: scaled(30), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// At most thirty passes and one exchange of two follow the end of the budget.
+    #[test]
+    fn node_limit_is_kept(question in large_question(), node_limit in 0..3000_u64) {
+        let (_, answer) = question.solve(Effort { accepted_gap: 0.0, node_limit });
+        let options: usize = question.settings.iter().map(|(values, _)| values.len()).sum();
+        prop_assert!(answer.nodes <= node_limit + 30 * (1 + options as u64 / 64) + 505, "{answer:?}");
+    }
+
+    #[test]
+    fn solving_again_loses_nothing(question in large_question(), node_limit in 0..3000_u64) {
+        let effort = Effort { accepted_gap: 0.0, node_limit };
+        let (mut several, mut last) = question.solve(effort);
+        for _ in 0..4 {
+            let next = several.solve(&question.economies, effort).expect("an answer");
+            prop_assert!(!last.feasible || next.feasible && next.value >= last.value - 1e-9, "{last:?} {next:?}");
+            last = next;
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: scaled(500), failure_persistence: None, ..ProptestConfig::default() })]
 
