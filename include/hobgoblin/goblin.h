@@ -365,7 +365,8 @@ typedef struct hob_sample {
 } hob_sample;
 
 /// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
-/// Every decision sets it anew to use up the last slack, even if no other setting changes.
+/// Every decision sets it anew to use up the last slack, even if no other setting changes. If its switch_burden is more
+/// than a tenth of the first lane's limit, it changes as seldom as others.
 #define HOB_SETTING_TRIM 1
 
 /// Parameters of a setting.

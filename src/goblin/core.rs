@@ -76,9 +76,6 @@ impl Core {
             self.choose.target.unsettle(self.latest_decision());
         }
         self.config = *config;
-        for (_, setting) in self.question.settings.iter_mut() {
-            setting.is_trim = setting.wants_trim && config.trims();
-        }
         self.published.set_depth(depth);
         Ok(())
     }

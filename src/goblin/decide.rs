@@ -37,6 +37,7 @@ impl Core {
         self.choose.end_rests(&self.question, now);
         self.step_thermals();
         let other_strategy = self.choose_strategy()?;
+        self.find_trims();
         let (slow, fast) = self.formulate();
         self.assume_common_deviations();
         fault_point!("goblin.decide");
@@ -93,6 +94,15 @@ impl Core {
             nodes: self.question.formulation.nodes,
             elapsed_ns: elapsed.unwrap_or(0),
         })
+    }
+
+    /// Find the TRIM settings that may follow every frame: those whose changes take little of the limit.
+    fn find_trims(&mut self) {
+        let slow = TUNING.trim.slow_change * self.limits()[self.lanes.lane(0)];
+        let trims = self.config.trims();
+        for (_, setting) in self.question.settings.iter_mut() {
+            setting.is_trim = setting.wants_trim && trims && setting.switch_burden <= slow;
+        }
     }
 
     /// Formulate the problem under the active strategy. Returns the common factor by governed lane: its slow component,

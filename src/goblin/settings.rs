@@ -53,8 +53,7 @@ impl Core {
             self.invalidate_samples(task);
         }
         self.choose.pace.learn_until(next + self.config.learning_decisions() - 1);
-        let is_trim = desc.is_trim && self.config.trims();
-        let setting = Setting { shape, is_trim, ..Setting::new(desc, options, task) };
+        let setting = Setting { shape, ..Setting::new(desc, options, task) };
         let choice = setting.fallback();
         let id = self.question.insert(setting);
         self.learn.sampled.set(position, Sampled { valid_from: next, latest });

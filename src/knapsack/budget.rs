@@ -19,7 +19,7 @@ impl Budget {
         self.charge(pass(options));
     }
 
-    /// Make this many nodes available, if fewer are left.
+    /// Allow at least this many nodes more.
     pub fn leave(&mut self, nodes: u64) {
         self.limit = self.limit.max(self.spent.saturating_add(nodes));
     }

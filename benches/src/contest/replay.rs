@@ -219,7 +219,12 @@ impl Stage {
             }
             let sum = |part: &[f64]| part.iter().sum::<f64>();
             match pass.work {
-                Work::Mist => return (Work::Mist, 0.0),
+                Work::Mist => {
+                    work = Work::Mist;
+                    let row = pass.ms.len() / self.mist.len();
+                    least += sum(&pass.ms[..row]);
+                    most += sum(&pass.ms[pass.ms.len() - row..]);
+                }
                 Work::None => {
                     least += sum(&pass.ms);
                     most += sum(&pass.ms);
@@ -233,7 +238,10 @@ impl Stage {
             }
         }
         let of = |level: (f64, f64)| if work == Work::All { level.0 } else { level.1 };
-        let (low, high) = (of(self.levels[0]), of(self.levels[self.levels.len() - 1]));
+        let (low, high) = match work {
+            Work::Mist => (self.mist[0], self.mist[self.mist.len() - 1]),
+            _ => (of(self.levels[0]), of(self.levels[self.levels.len() - 1])),
+        };
         if work == Work::None || most <= least {
             (Work::None, 0.0)
         } else {
@@ -407,7 +415,8 @@ impl Run for Replay<'_> {
                 Work::None => 1.0,
                 Work::All => (constant + all) / 1000.0,
                 Work::View => (constant + view) / 1000.0,
-                Work::Mist => mist / self.stage.mist[self.stage.mist.len() - 1],
+                Work::Mist if mist == 0.0 => 0.0,
+                Work::Mist => (constant + mist) / (constant + self.stage.mist[self.stage.mist.len() - 1]),
             };
         }
     }
@@ -468,6 +477,26 @@ mod tests {
         assert!(costs.iter().zip(expected).all(|(cost, expected)| (cost - expected).abs() < 1e-12), "{costs:?}");
         run.costs(1100, &[0, 0, 1, 0, 0], &mut costs);
         assert!((costs[2] - 2.0 * 0.1_f64.exp()).abs() < 1e-12 && (costs[3] - 1.0).abs() < 1e-12, "{costs:?}");
+    }
+
+    #[test]
+    fn work_of_a_setting_is_in_proportion_to_its_cost() {
+        let stage = stage();
+        let run = Replay::new(&stage, 1);
+        let fixed = (0..run.settings().len()).find(|&at| run.settings()[at].name == "mist").expect("a fixed burden");
+        // No mist, then the mist of 12 steps, which takes 1 ms. 6 take .5 ms.
+        let work_of = |frame: usize| {
+            let mut works = vec![0.0; run.settings().len()];
+            run.works(frame, &mut works);
+            works[fixed]
+        };
+        assert_eq!((work_of(0), work_of(1199)), (0.0, 1.0));
+        let mut recording = Recording::parse(SMALL).expect("a recording");
+        let mist = recording.passes.iter_mut().find(|pass| pass.work == Work::Mist).expect("a pass");
+        mist.ms = vec![0.8, 1.0];
+        let stage = Stage::new(&recording, 1200).expect("a stage");
+        let (work, constant) = stage.works[fixed];
+        assert!(work == Work::Mist && (constant - 18.0).abs() < 1e-9, "{constant}");
     }
 
     #[test]

@@ -26,7 +26,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.</summary>
         /// <remarks>
-        /// Every decision sets it anew to use up the last slack, even if no other setting changes.
+        /// Every decision sets it anew to use up the last slack, even if no other setting changes. If its switch_burden is more
+        /// than a tenth of the first lane's limit, it changes as seldom as others.
         /// </remarks>
         public const uint HOB_SETTING_TRIM = 1;
 

@@ -68,7 +68,8 @@ pub struct hob_sample {
 }
 
 /// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
-/// Every decision sets it anew to use up the last slack, even if no other setting changes.
+/// Every decision sets it anew to use up the last slack, even if no other setting changes. If its switch_burden is more
+/// than a tenth of the first lane's limit, it changes as seldom as others.
 pub const HOB_SETTING_TRIM: u32 = 1;
 
 /// Parameters of a setting.

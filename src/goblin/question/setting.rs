@@ -67,7 +67,7 @@ pub struct Setting {
     pub shared: u16,
     pub default_choice: u16,
     pub has_burden: bool,
-    /// Whether the host made it a TRIM setting, and whether it is one now.
+    /// Whether the host made it a TRIM setting, and whether this decision treats it as one.
     pub wants_trim: bool,
     pub is_trim: bool,
     pub switch_burden: f64,
@@ -93,7 +93,7 @@ impl Setting {
             default_choice: desc.default_choice,
             has_burden: desc.has_burden,
             wants_trim: desc.is_trim,
-            is_trim: desc.is_trim,
+            is_trim: false,
             switch_burden: desc.switch_burden,
             switch_scale: 1.0,
             enabled: true,
