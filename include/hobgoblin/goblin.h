@@ -148,7 +148,8 @@ typedef struct hob_goblin_desc {
     hob_lane_desc lanes[HOB_LANE_COUNT];
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
     /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
-    /// frames with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.
+    /// frames with samples of all costly settings: skip samples of whole frames. Frames that changes with a
+    /// switch_burden make late come on top. HOB_BURDENS_RELATIVE ignores it.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
     /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
@@ -177,7 +178,7 @@ typedef struct hob_goblin_desc {
     /// Changes are free in the learning phase, in trial windows and while the switch scale is
     /// 0. With HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.
     double changes_per_second;
-    /// Decisions a second, which convert seconds to decisions. Default 60.
+    /// Decisions a second, which convert seconds to decisions: 0.001 to 1e9. Default 60.
     double decisions_per_second;
 } hob_goblin_desc;
 
@@ -338,8 +339,8 @@ HOB_API hob_result hob_goblin_decide(hob_goblin *goblin, hob_decision *out_decis
 typedef struct hob_option {
     /// Its worth, in any unit that all settings share. -1e9 to 1e9.
     double value;
-    /// Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0, or 1e-9
-    /// to 1e9.
+    /// Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. With
+    /// HOB_BURDENS_LEARNED it is the first guess of an option. 0, or 1e-9 to 1e9.
     double relative_burden;
     /// HOB_OPTION_ flags.
     uint32_t flags;
@@ -504,9 +505,9 @@ HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id settin
 /// How options of unknown burden are tried.
 typedef enum hob_exploration {
     /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
-    /// late. A trial lasts a frame, or a few if its switch_burden is above 2 % of the limit. After the learning phase,
-    /// other settings make room for a little-known option that does not fit otherwise. They do so for a second, and at
-    /// most once in 320 s.
+    /// late. A trial lasts a frame, or until it is measured if its switch_burden is above 2 % of the limit. After the
+    /// learning phase, other settings make room for a little-known option that does not fit otherwise. They do so for a
+    /// second, and at most once in 320 s.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -825,7 +826,8 @@ HOB_API hob_result hob_goblin_set_past_profile(hob_goblin *goblin, const hob_pro
 HOB_API hob_result hob_goblin_load_profile(hob_goblin *goblin, const void *data, size_t size);
 
 /// Writes the burdens as JSON into a buffer: those of this run, otherwise scaled ones of the past profile.
-/// Sizes and buffer as in hob_profile_save. Threads: shared.
+/// Only HOB_BURDENS_LEARNED has burdens of single options: otherwise it is the past profile, or empty. Sizes and buffer
+/// as in hob_profile_save. Threads: shared.
 HOB_API hob_result hob_goblin_save_profile(const hob_goblin *goblin, char *buffer, size_t capacity, size_t *out_size);
 
 // ---- Experimental: products of settings -----------------------------------------------------------------------------

@@ -71,7 +71,8 @@ impl Core {
         let (chosen, changes) = self.publish(&settled, origin, other_strategy, &frame);
         self.await_samples(&chosen, &weighed, trials == 0, &frame);
         self.learn.history.forecast(self.learn.history.latest(), 0).changes = changes.burden;
-        self.learn.controller.decided(chosen.mean[lanes.lane(0)]);
+        let waits = (settled.waits || settled.is_delayed) && !self.choose.pace.is_free();
+        self.learn.controller.decided(chosen.mean[lanes.lane(0)], waits);
         let elapsed = began.zip(now_ns()).map(|(from, to)| to.saturating_sub(from));
         let capacities: [f64; LANES] =
             std::array::from_fn(|lane| economies.get(lane).map_or(0.0, |economy| economy.capacity));

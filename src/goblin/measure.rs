@@ -32,10 +32,9 @@ impl Core {
         let cell = setting.cell(option);
         let limit = self.limits()[self.lanes.lane(lane)];
         let is_slow = lane == 0 && self.config.learns_samples() && setting.changes_slowly(limit);
-        let age = if is_slow { self.age_of_change(position, decision, choice) } else { None };
-        let change = age.map(|age| (age, setting.switch_burden));
+        let has_changed = is_slow && self.has_just_changed(position, decision, choice);
         let mut sample = Attributed { decision, position, lane, task, cell, burden: sample.burden, work };
-        if change.is_some_and(|change| self.learn.has_switch_burden(&sample, change)) {
+        if has_changed && self.learn.has_switch_burden(&sample, setting.switch_burden) {
             self.learn.books.statistics.samples += 1;
             sample.burden = (sample.burden - setting.switch_burden).max(0.0);
         } else {
@@ -52,16 +51,16 @@ impl Core {
         Ok(())
     }
 
-    /// How many decisions before this one a setting changed to its choice, if that is so recent that it may cost time now.
-    fn age_of_change(&self, position: usize, decision: u64, choice: u16) -> Option<u64> {
+    /// Whether a setting changed to its choice so few decisions before this one that it may cost time now.
+    fn has_just_changed(&self, position: usize, decision: u64, choice: u16) -> bool {
         let (history, valid_from) = (&self.learn.history, self.learn.sampled[position].valid_from);
         let before = |age: u64| {
             let before =
                 decision.checked_sub(1 + age).filter(|&before| history.remembers(before) && before >= valid_from);
             before.map(|before| history.given(before, position).choice)
         };
-        let age = (0..TUNING.forecast.change_frames).find(|&age| before(age) != Some(choice))?;
-        before(age).filter(|&other| other != NO_CHOICE).map(|_| age)
+        let other = (0..TUNING.forecast.change_frames).map(before).find(|&other| other != Some(choice));
+        other.flatten().is_some_and(|other| other != NO_CHOICE)
     }
 
     /// Note that a lane was measured. Returns whether to learn from the sample: the host may have flagged it as bad.

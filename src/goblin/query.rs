@@ -150,8 +150,9 @@ impl Core {
         let task = learn.tasks.at(setting.task);
         let learned = task.learned(lane);
         let mut burdens = try_filled(Burden::default(), learned.len())?;
-        let ratio = learn.ratio_on(&self.config, lane);
-        estimate(&learn.rules(&self.config, lane), learned, task.past(lane), ratio, &mut burdens);
+        let rules = learn.rules(&self.config, lane);
+        let ratio = learn.ratio_of(&rules, task, lane, learn.ratio_on(&self.config, lane));
+        estimate(&rules, learned, task.past(lane), ratio, &mut burdens);
         let cell = setting.cell(option);
         let (slow, _) = learn.common_factors(&self.config);
         burdens[cell].normal = burdens[cell].normal.scaled(work * slow[lane]);

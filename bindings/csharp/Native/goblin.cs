@@ -109,9 +109,9 @@ namespace Hobgoblin.Interop
     public enum hob_exploration : uint
     {
         /// <summary>Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
-        /// late. A trial lasts a frame, or a few if its switch_burden is above 2 % of the limit. After the learning phase,
-        /// other settings make room for a little-known option that does not fit otherwise. They do so for a second, and at
-        /// most once in 320 s.</summary>
+        /// late. A trial lasts a frame, or until it is measured if its switch_burden is above 2 % of the limit. After the
+        /// learning phase, other settings make room for a little-known option that does not fit otherwise. They do so for a
+        /// second, and at most once in 320 s.</summary>
         HOB_EXPLORATION_BOUNDED = 0,
 
         /// <summary>An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).</summary>
@@ -274,7 +274,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
         /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
-        /// frames with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.</summary>
+        /// frames with samples of all costly settings: skip samples of whole frames. Frames that changes with a
+        /// switch_burden make late come on top. HOB_BURDENS_RELATIVE ignores it.</summary>
         public double overrun_probability;
 
         /// <summary>How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.</summary>
@@ -313,7 +314,7 @@ namespace Hobgoblin.Interop
         /// </remarks>
         public double changes_per_second;
 
-        /// <summary>Decisions a second, which convert seconds to decisions. Default 60.</summary>
+        /// <summary>Decisions a second, which convert seconds to decisions: 0.001 to 1e9. Default 60.</summary>
         public double decisions_per_second;
     }
 
@@ -367,8 +368,8 @@ namespace Hobgoblin.Interop
         /// <summary>Its worth, in any unit that all settings share. -1e9 to 1e9.</summary>
         public double value;
 
-        /// <summary>Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0, or 1e-9
-        /// to 1e9.</summary>
+        /// <summary>Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. With
+        /// HOB_BURDENS_LEARNED it is the first guess of an option. 0, or 1e-9 to 1e9.</summary>
         public double relative_burden;
 
         /// <summary>HOB_OPTION_ flags.</summary>
@@ -1330,7 +1331,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Writes the burdens as JSON into a buffer: those of this run, otherwise scaled ones of the past profile.</summary>
         /// <remarks>
-        /// Sizes and buffer as in hob_profile_save. Threads: shared.
+        /// Only HOB_BURDENS_LEARNED has burdens of single options: otherwise it is the past profile, or empty. Sizes and buffer
+        /// as in hob_profile_save. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_goblin_save_profile(hob_goblin* goblin, byte* buffer, UIntPtr capacity, UIntPtr* out_size);

@@ -57,7 +57,8 @@ pub struct hob_goblin_desc {
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
     /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
-    /// frames with samples of all costly settings: skip samples of whole frames. HOB_BURDENS_RELATIVE ignores it.
+    /// frames with samples of all costly settings: skip samples of whole frames. Frames that changes with a
+    /// switch_burden make late come on top. HOB_BURDENS_RELATIVE ignores it.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
     /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
@@ -91,7 +92,7 @@ pub struct hob_goblin_desc {
     /// 0. With HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.
     #[default(1.0)]
     pub changes_per_second: f64,
-    /// Decisions a second, which convert seconds to decisions. Default 60.
+    /// Decisions a second, which convert seconds to decisions: 0.001 to 1e9. Default 60.
     #[default(60.0)]
     pub decisions_per_second: f64,
 }

@@ -29,7 +29,8 @@ pub extern "C" fn hob_goblin_load_profile(goblin: *mut hob_goblin, data: *const 
 }
 
 /// Writes the burdens as JSON into a buffer: those of this run, otherwise scaled ones of the past profile.
-/// Sizes and buffer as in hob_profile_save. Threads: shared.
+/// Only HOB_BURDENS_LEARNED has burdens of single options: otherwise it is the past profile, or empty. Sizes and buffer
+/// as in hob_profile_save. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_save_profile(
     goblin: *const hob_goblin,

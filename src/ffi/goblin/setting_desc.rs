@@ -23,8 +23,8 @@ pub const HOB_OPTION_NOT_READY: u32 = 1;
 pub struct hob_option {
     /// Its worth, in any unit that all settings share. -1e9 to 1e9.
     pub value: f64,
-    /// Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0, or 1e-9
-    /// to 1e9.
+    /// Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. With
+    /// HOB_BURDENS_LEARNED it is the first guess of an option. 0, or 1e-9 to 1e9.
     pub relative_burden: f64,
     /// HOB_OPTION_ flags.
     pub flags: u32,

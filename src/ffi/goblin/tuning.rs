@@ -14,9 +14,9 @@ use crate::goblin::{Config, Exploration};
 #[repr(C)]
 pub enum hob_exploration {
     /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
-    /// late. A trial lasts a frame, or a few if its switch_burden is above 2 % of the limit. After the learning phase,
-    /// other settings make room for a little-known option that does not fit otherwise. They do so for a second, and at
-    /// most once in 320 s.
+    /// late. A trial lasts a frame, or until it is measured if its switch_burden is above 2 % of the limit. After the
+    /// learning phase, other settings make room for a little-known option that does not fit otherwise. They do so for a
+    /// second, and at most once in 320 s.
     Bounded = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured

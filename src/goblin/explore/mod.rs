@@ -304,7 +304,13 @@ impl Explorer {
                 trials += u32::from(!is_next);
             }
         }
-        Ok((weighed, trials))
+        // The visited option of a setting may have become its settled choice.
+        let formulation = &question.formulation;
+        let pairs = formulation.entries.iter().zip(&formulation.choices);
+        let on_trial = pairs.filter(|(entry, choice)| {
+            scope.choose.kept[entry.position].settled != **choice && self.is_tried(entry.position, frame.now)
+        });
+        Ok((weighed, on_trial.count() as u32))
     }
 
     /// All entries, from the cursor on, so that none is always the last.

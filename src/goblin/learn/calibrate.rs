@@ -204,7 +204,7 @@ impl Calibration {
         self.count += 1.0;
         let memory = self.count.min(CALIBRATION.residual_memory);
         self.common_variance = (self.common_variance + (unexplained - self.common_variance) / memory).max(0.0);
-        let beyond = residual > sigmas * self.tail * deviation;
+        let beyond = residual > sigmas * self.tail * forecast.variance.sqrt();
         let push = if beyond { 1.0 - probability } else { -probability };
         let step = (CALIBRATION.tail_first_step * CALIBRATION.tail_few / self.count)
             .clamp(CALIBRATION.tail_step, CALIBRATION.tail_first_step);

@@ -2,7 +2,7 @@
 //!
 //! The unit of the host's burdens is unknown, so a controller finds the capacity in that unit, as in the seed. A late
 //! frame lowers the capacity at once, in proportion. Spare time raises it slowly. It never rises beyond the burden of
-//! the highest choices, so there is no windup while all settings are at their highest.
+//! the highest choices, and does not rise while a change waits that already fits: there is no windup.
 
 use crate::goblin::tuning::{self, TUNING};
 
@@ -19,6 +19,8 @@ pub struct Controller {
     highest: f64,
     /// Frames until a late frame may lower the capacity again: frames in flight were decided under the old capacity.
     wait: u32,
+    /// Whether a better choice that fits waits for its change: more capacity would not be used.
+    waits: bool,
 }
 
 impl Controller {
@@ -32,9 +34,9 @@ impl Controller {
         self.capacity
     }
 
-    /// Report the burden of the decision.
-    pub fn decided(&mut self, used: f64) {
-        self.used = used;
+    /// Report the burden of the decision, and whether a better choice waits that fits the capacity.
+    pub fn decided(&mut self, used: f64, waits: bool) {
+        (self.used, self.waits) = (used, waits);
         self.wait = self.wait.saturating_sub(1);
     }
 
@@ -45,7 +47,7 @@ impl Controller {
         if load > 1.0 && self.wait == 0 {
             self.capacity = self.used * (CONTROLLER.spare / load).max(CONTROLLER.least_factor);
             self.wait = CONTROLLER.latency;
-        } else if load < CONTROLLER.spare {
+        } else if load < CONTROLLER.spare && !self.waits {
             // The step is relative to half of the highest burden at least, since the lightest may be 0.
             self.capacity += CONTROLLER.raise * self.capacity.max(0.5 * self.highest);
         }
@@ -61,7 +63,7 @@ mod tests {
         let mut used = 0.0;
         for _ in 0..frames {
             used = controller.capacity(1.0, 10.0);
-            controller.decided(used);
+            controller.decided(used, false);
             controller.frame_took(used * scale, 16.0);
         }
         used * scale
@@ -81,7 +83,7 @@ mod tests {
         let mut controller = Controller::default();
         for _ in 0..400 {
             let used = controller.capacity(0.0, 10.0);
-            controller.decided(used);
+            controller.decided(used, false);
             controller.frame_took(used, 16.0);
         }
         assert_eq!(controller.capacity(0.0, 10.0), 10.0);

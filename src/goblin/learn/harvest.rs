@@ -158,16 +158,16 @@ impl Learn {
         }
     }
 
-    /// Whether a sample of a setting that changed `age` frames ago probably has the cost of that change, too: some timers
-    /// measure it and others don't. The first sample of an option is always suspected, and none where noise hides it.
-    pub fn has_switch_burden(&mut self, sample: &Attributed, (age, switch_burden): (u64, f64)) -> bool {
+    /// Whether a sample of a setting that has just changed probably has the cost of that change, too: some timers measure it
+    /// and others don't. The first sample of an option is always suspected, and none where noise hides it.
+    pub fn has_switch_burden(&mut self, sample: &Attributed, switch_burden: f64) -> bool {
         let common = self.history.forecast(sample.decision, 0).fast;
         let task = self.tasks.at(sample.task);
         let run = task.learned(0)[sample.cell].run;
         let past = task.past(0).map(|past| past[sample.cell]).filter(Estimate::is_solid);
         let expected = match past.filter(|_| run.count() == 0) {
             Some(past) => past.normal().scaled(self.ratios[0]),
-            None if run.count() == 0 => return age == 0,
+            None if run.count() == 0 => return true,
             None => run.normal(),
         };
         let Normal { mean, variance } = expected.scaled(sample.work * common);

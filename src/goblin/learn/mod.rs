@@ -17,7 +17,7 @@ pub mod task;
 use super::config::{Burdens, Config, LANES};
 use super::lanes::Lanes;
 use super::rows::Rows;
-use super::tuning::TUNING;
+use super::tuning::{self, TUNING};
 use crate::base::{Result, try_collect_all, try_filled};
 use crate::knapsack::Economy;
 use crate::knapsack::several::Weight;
@@ -29,7 +29,9 @@ use harvest::{Books, Sampled};
 use history::History;
 use hold::Hold;
 use regression::Regression;
-use task::{Tasks, key_in_profile};
+use task::{Task, Tasks, key_in_profile};
+
+const FORECAST: &tuning::Forecast = &TUNING.forecast;
 
 /// The estimates of costs, and their corrections.
 #[derive(Debug)]
@@ -157,6 +159,20 @@ impl Learn {
         }
         let both = self.tasks.iter().filter_map(|task| Some((task.learned(lane), task.past(lane)?)));
         past_to_present_ratio(&self.rules(config, lane), both)
+    }
+
+    /// The ratio of present to past burdens of a task: its own, the more samples the more so, otherwise that of all tasks.
+    pub fn ratio_of(&self, rules: &Rules, task: &Task, lane: usize, all: f64) -> f64 {
+        let Some(past) = task.past(lane) else { return all };
+        let learned = task.learned(lane);
+        let own = past_to_present_ratio(rules, std::iter::once((learned, past)));
+        let most = FORECAST.most_own_ratio;
+        if !(1.0 / most..=most).contains(&(own / all)) {
+            return all;
+        }
+        let both = learned.iter().zip(past).filter(|(_, past)| past.count > 0);
+        let count = both.map(|(learned, _)| learned.run.count()).sum::<u64>() as f64;
+        all + (own - all) * count / (count + FORECAST.own_ratio_samples)
     }
 
     /// Update the ratios of present to past burdens on all lanes.

@@ -126,6 +126,7 @@ impl Present<'_> {
         burdens.resize(task.cells, Burden::default());
         for (lane, (&ratio, common)) in self.ratios.iter().zip(self.common).enumerate() {
             let rules = self.learn.rules(self.config, lane);
+            let ratio = self.learn.ratio_of(&rules, task, lane, ratio);
             if !estimate(&rules, task.learned(lane), task.past(lane), ratio, burdens) {
                 continue;
             }

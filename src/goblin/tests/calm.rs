@@ -115,6 +115,34 @@ fn relative_burdens_are_calm(trims: bool) {
     assert!(late <= frames / 50, "{late} of {frames} are late");
 }
 
+/// Relative burdens that are exact. A change that waits uses no capacity, so the capacity must not rise meanwhile.
+#[test]
+fn capacity_of_relative_burdens_does_not_rise_while_a_change_waits() {
+    let mut goblin = Goblin::new(&Config { burdens: Burdens::Relative, ..config(16.6) }).unwrap();
+    let ladders = [(12, 2.0, 3.0), (4, 5.0, 1.0), (4, 5.0, 1.0)];
+    let settings = ladders.map(|(count, value, first)| {
+        let option =
+            |at: u8| OptionDesc { relative_burden: first + f64::from(at), ..OptionDesc::worth(value * f64::from(at)) };
+        let options: Vec<OptionDesc> = (0..count).map(option).collect();
+        goblin.add_setting(&SettingDesc::new(&format!("{count} {first} {value}"), &options)).unwrap()
+    });
+    let (mut dice, mut highest, mut late) = (Dice(7), 0.0_f64, 0);
+    for frame in 0..300 * SECOND {
+        let decision = goblin.update().unwrap();
+        let choices = settings.map(|id| f64::from(goblin.choice(id).unwrap().unwrap()));
+        let costs = choices.iter().zip(&ladders).map(|(choice, (_, _, first))| first + choice);
+        let total = (3.0 + costs.sum::<f64>()) * (0.98 + 0.04 * dice.next());
+        if frame >= 60 * SECOND {
+            highest = highest.max(decision.capacity[0]);
+            late += u64::from(total > 16.6);
+        }
+        goblin.measure_total(&Sample { decision: decision.id, lane: 0, burden: total, good: true }).unwrap();
+    }
+    // Of a true capacity of 13.6. It once rose to 22.
+    assert!(highest <= 15.0, "{highest}");
+    assert!(late <= 240 * SECOND / 100, "{late} late frames");
+}
+
 #[test]
 fn reasons_of_fine_steps_name_the_last_change_and_burdens_are_those_of_the_moment() {
     let mut goblin = Goblin::new(&config(10.0)).unwrap();

@@ -220,7 +220,9 @@ fn start_with_slow_changes(seed: u64) -> (usize, usize) {
     let (mut late, mut moves, mut before) = (0, 0, choices(&goblin, &settings));
     let mut on_their_way = VecDeque::new();
     for _ in 0..256 {
-        let decision = goblin.update().unwrap().id;
+        let Decision { id: decision, trials, .. } = goblin.update().unwrap();
+        let on_trial = settings.iter().filter(|(id, _)| goblin.reason(*id).unwrap().why == Why::Trial);
+        assert_eq!(trials as usize, on_trial.count(), "settings on trial in decision {decision}");
         let now = choices(&goblin, &settings);
         moves += usize::from(now[0] != before[0]);
         let mut total = 1.5 * (0..2).filter(|&at| now[at] != before[at]).count() as f64;
@@ -247,7 +249,7 @@ fn trials_of_a_setting_whose_changes_take_time_stay_until_it_is_measured() {
     let runs: Vec<(usize, usize)> = (1..=12).map(start_with_slow_changes).collect();
     let (late, moves) = runs.iter().fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
     // With trials of one frame each, 110 frames are late and the resolution moves 262 times.
-    assert!(late <= 85 && moves <= 190, "{late} frames are late, and the resolution moves {moves} times");
+    assert!(late <= 95 && moves <= 190, "{late} frames are late, and the resolution moves {moves} times");
 }
 
 /// The sample of a setting in the frame of its change.

@@ -154,12 +154,12 @@ fn heat_of_one_lane_limits_no_other_lane() {
     assert!(decision.capacity[1] < LIMIT);
 }
 
-#[test]
-fn slow_rise_of_all_costs_changes_choices_at_most_once_in_ten_seconds() {
+/// The changes and the late frames of 70 and 110 s in which all costs rise by 15 % times `rise`.
+fn with_slow_rise(rise: f64) -> (usize, u32) {
     let mut goblin = Goblin::new(&Config { overrun_probability: 0.01, ..config(LIMIT) }).unwrap();
     let mut device = Device::new(&mut goblin, 0.0);
     (device.heat, device.seconds) = (0.0, 1e12);
-    let (mut changed, mut late) = (Vec::new(), 0);
+    let (mut changed, mut late) = (0, 0);
     for frame in 0..170 * SECOND {
         if frame == 60 * SECOND {
             // A trial is a change, too, but not for the drift.
@@ -168,14 +168,24 @@ fn slow_rise_of_all_costs_changes_choices_at_most_once_in_ten_seconds() {
         let (decision, total) = device.frame(&mut goblin, LIMIT);
         if frame >= 60 * SECOND {
             // The heat is only a factor on costs here.
-            device.heat += 0.95 / 110.0 / SECOND as f64;
+            device.heat += rise / 110.0 / SECOND as f64;
             late += u32::from(total > LIMIT);
         }
-        if frame >= 100 * SECOND && decision.changes > 0 {
-            changed.push(decision.id);
-        }
+        changed += usize::from(frame >= 100 * SECOND && decision.changes > 0);
     }
-    let least = changed.windows(2).map(|pair| pair[1] - pair[0]).min();
-    assert!(!changed.is_empty() && least.is_none_or(|least| least >= 10 * SECOND), "{changed:?}");
-    assert!(f64::from(late) <= 0.012 * (110 * SECOND) as f64, "{late}");
+    (changed, late)
+}
+
+/// Without a forecast of the drift, choices change in 10 decisions of a run, in the mean.
+#[test]
+fn slow_rise_of_all_costs_changes_choices_at_most_every_ten_seconds() {
+    let rises = [0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0];
+    let mut changes = 0;
+    for rise in rises {
+        let (changed, late) = with_slow_rise(rise);
+        assert!((1..=7).contains(&changed), "{rise}: {changed} times in 70 s");
+        assert!(f64::from(late) <= 0.012 * (110 * SECOND) as f64, "{rise}: {late} late frames");
+        changes += changed;
+    }
+    assert!(changes <= 5 * rises.len(), "{changes} times in all runs");
 }

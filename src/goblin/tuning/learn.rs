@@ -24,6 +24,12 @@ constants! {
         /// Seconds for which a past profile is doubted after a decision in which nothing fitted. Always: `past-x0.5` has 77.7
         /// instead of 97 % of the value in its worst ten frames. Not measured alone.
         doubt_seconds: f64 = 10.0,
+        /// Samples of a task with which its own ratio of present to past burdens weighs as much as that of all tasks. One
+        /// pass takes four times as long as in the profile (`src/goblin/tests/honest.rs`, 10 minutes): the mean value is 7.1
+        /// without own ratios, 11.7 with them, and 12.0 without a profile.
+        own_ratio_samples: f64 = 8.0,
+        /// If its own ratio is so far from that of all, the past is of something else. Not measured alone.
+        most_own_ratio: f64 = 8.0,
     }
 }
 
