@@ -85,7 +85,7 @@ fn options(desc: hob_executor_desc, user_data: &Shared<UserData>) -> Result<Opti
         return refused("at most 64 threads work on a loop: max_concurrency is at most 64, pool_threads at most 63");
     }
     if desc.flags & !HOB_EXECUTOR_CALLING_THREAD_ONLY != 0 {
-        return refused("flags has an unknown bit: use HOB_EXECUTOR_ constants");
+        return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
     }
     let helpers = match (desc.enqueue, desc.pool_threads) {
         (Some(_), _) => Helpers::Host,
