@@ -66,7 +66,7 @@ TEST("hpp: an exception of a balance's recording is thrown by the call that ran 
     hob::Balance balance(2);
     int pieces = 0;
     balance.start_recording([&](std::string_view) {
-        if (++pieces == 2) throw std::runtime_error("disk full");
+        if (++pieces == 3) throw std::runtime_error("disk full");
     });
     bool was_thrown = false;
     for (int n = 0; n < 2000 && !was_thrown; ++n) {
