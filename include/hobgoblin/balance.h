@@ -104,7 +104,7 @@ HOB_EXPERIMENTAL_API hob_result hob_balance_measure(hob_balance *balance, uint32
 ///
 /// A balance also finds changes by itself. A strategy in use that becomes slower shows within about 12 pieces of work.
 /// Another one that becomes the fastest shows only in its next trials. If it took 1.3 times as long before, that is
-/// after about 10 pieces; 4 times: 100; 8 times: 270. Durations that vary by 30 % make it five to ten times as many.
+/// after about 10 pieces; 4 times: 100; 8 times: 270. Durations that vary by 30 % make it 5 to 13 times as many.
 /// Threads: exclusive. Callbacks: `write` of a recording.
 HOB_EXPERIMENTAL_API hob_result hob_balance_restart(hob_balance *balance);
 
