@@ -12,6 +12,8 @@ use crate::base::{Error, Result, error};
 const KIND: Kind = Kind { magic: *b"HOBBAL\r\n", format: 2 };
 /// Bytes of a block.
 const BLOCK: usize = 1024;
+/// Bytes of the first block's payload: options, and the check sum of the header.
+const OPTIONS: usize = 22;
 
 /// The kind of a call, in the upper two bits of its first byte. The lower six have the strategy.
 mod tag {
@@ -88,10 +90,12 @@ impl Recorded {
         }
         let mut blocks = BlockWriter::new(sink, KIND, BLOCK)?;
         let Options { strategies, policy, trial_share, seed: _ } = self.balance.options;
-        blocks.bytes(&[strategies as u8, policy as u8]);
-        blocks.bytes(&trial_share.to_le_bytes());
-        blocks.bytes(&self.balance.random.0.to_le_bytes());
-        blocks.bytes(&check_sum(0, &header(KIND)).to_le_bytes());
+        let mut options = [0; OPTIONS];
+        options[..2].copy_from_slice(&[strategies as u8, policy as u8]);
+        options[2..10].copy_from_slice(&trial_share.to_le_bytes());
+        options[10..18].copy_from_slice(&self.balance.random.0.to_le_bytes());
+        options[18..].copy_from_slice(&check_sum(0, &header(KIND)).to_le_bytes());
+        blocks.bytes(&options);
         blocks.flush();
         self.writer = Some(Writer(blocks));
         Ok(())
@@ -197,22 +201,25 @@ pub fn replay(recording: &[u8], most: u64) -> Result<(Balance, Report)> {
 }
 
 fn read_options(reader: &mut BlockReader<'_>, header: u32) -> Result<Balance> {
-    let cut = |why| match why {
+    let options: [u8; OPTIONS] = reader.exact().map_err(|why| match why {
         Cut::Truncated(_) => error!(Malformed, "the recording is cut off before the options of its balance"),
         Cut::Damaged(_) => damaged(),
+    })?;
+    let number = |from: usize| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&options[from..][..8]);
+        bytes
     };
-    let [strategies, policy] = reader.exact().map_err(cut)?;
-    let trial_share = f64::from_le_bytes(reader.exact().map_err(cut)?);
-    let seed = u64::from_le_bytes(reader.exact().map_err(cut)?);
-    let policy = match policy {
+    let policy = match options[1] {
         0 => Policy::Accounts,
         1 => Policy::Table,
         _ => return Err(damaged()),
     };
-    if u32::from_le_bytes(reader.exact().map_err(cut)?) != header {
+    if options[18..] != header.to_le_bytes() {
         return Err(damaged());
     }
-    Balance::new(Options { strategies: usize::from(strategies), policy, trial_share, seed })
+    let (trial_share, seed) = (f64::from_le_bytes(number(2)), u64::from_le_bytes(number(10)));
+    Balance::new(Options { strategies: usize::from(options[0]), policy, trial_share, seed })
 }
 
 #[cold]

@@ -221,17 +221,20 @@ impl Task {
         let id = &self.id;
         for (option, (mine, theirs)) in self.options.iter_mut().zip(&theirs.options).enumerate() {
             // An estimate without samples changes nothing, not even the last bit.
+            if theirs.count == 0 {
+                continue;
+            }
             if mine.count == 0 {
                 *mine = *theirs;
-            } else if theirs.count > 0 {
-                let mut pooled = mine.running();
-                pooled.merge(&theirs.running());
-                *mine = Estimate::from(&pooled);
+                continue;
             }
+            let mut pooled = mine.running();
+            pooled.merge(&theirs.running());
+            *mine = Estimate::from(&pooled);
             if !(mine.mean.is_finite() && mine.deviation.is_finite()) {
                 return Err(error!(
                     InvalidArgument,
-                    "task '{id}', option {option}: the burdens are too large to pool: use other units, or remove the task"
+                    "task '{id}', option {option}: the burdens are too large to pool; remove the task"
                 ));
             }
         }
