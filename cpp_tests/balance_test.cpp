@@ -179,7 +179,7 @@ TEST("balance: a recording replays to the same choices and the same balance") {
     Tape tape;
     Balance balance = make_balance(3);
     ENSURE_OK(tape.record(balance.get()));
-    ENSURE(tape.bytes.size() == 16 && tape.bytes.compare(0, 8, "HOBBAL\r\n") == 0);
+    ENSURE(tape.bytes.size() == 46 && tape.bytes.compare(0, 8, "HOBBAL\r\n") == 0);
     ENSURE(tape.record(balance.get()) == HOB_RESULT_UNSUPPORTED && last_error_has("recorded already"));
     (void)work(balance.get(), {3, 2, 4}, 300);
     ENSURE(hob_balance_measure(balance.get(), 0, -1) == HOB_RESULT_INVALID_ARGUMENT);
@@ -189,7 +189,7 @@ TEST("balance: a recording replays to the same choices and the same balance") {
     ENSURE(tape.released == 1);
     const hob_balance_replay_report report = replayed(tape.bytes);
     ENSURE(report.end == HOB_BALANCE_REPLAY_END_COMPLETE && report.bytes == tape.bytes.size());
-    ENSURE(report.calls == 1200 && report.choices == 600 && report.different == 0 && report.first_different == 0);
+    ENSURE(report.calls == 1201 && report.choices == 600 && report.different == 0 && report.first_different == 0);
     ENSURE(report.library_version == hob_version());
 
     hob_balance* again = nullptr;
@@ -198,6 +198,7 @@ TEST("balance: a recording replays to the same choices and the same balance") {
     for (uint32_t n = 0; n < 3; ++n) {
         ENSURE(statistics(again, n).mean_ns == statistics(balance.get(), n).mean_ns);
         ENSURE(statistics(again, n).chosen == statistics(balance.get(), n).chosen);
+        ENSURE(statistics(again, n).ignored == (n == 0 ? 1u : 0u));
     }
     ENSURE(work(again, {1, 2, 4}, 100) == work(balance.get(), {1, 2, 4}, 100));
     ENSURE(replayed(tape.bytes, 7).end == HOB_BALANCE_REPLAY_END_STOPPED && replayed(tape.bytes, 7).choices == 4);
@@ -218,6 +219,13 @@ TEST("balance: a recording begins at creation or a restart, and a killed one is 
     ENSURE(replayed(tape.bytes).end == HOB_BALANCE_REPLAY_END_DAMAGED);
     hob_balance_replay_report report = HOB_BALANCE_REPLAY_REPORT_INIT;
     ENSURE(hob_balance_replay("HOBREC", 6, 1, nullptr, &report) == HOB_RESULT_MALFORMED);
+    // A process that was killed before the first full block.
+    ENSURE(replayed(tape.bytes.substr(0, 46)).end == HOB_BALANCE_REPLAY_END_TRUNCATED);
+    ENSURE(hob_balance_replay(tape.bytes.data(), 45, 1, nullptr, &report) == HOB_RESULT_MALFORMED);
+    ENSURE(last_error_has("cut off"));
+    tape.bytes[13] ^= 1;
+    ENSURE(hob_balance_replay(tape.bytes.data(), tape.bytes.size(), 1, nullptr, &report) == HOB_RESULT_MALFORMED);
+    ENSURE(last_error_has("damaged"));
     ENSURE(hob_balance_start_recording(balance.get(), nullptr, nullptr, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(last_error_has("write is NULL"));
 }

@@ -77,6 +77,7 @@ TEST("executor: invalid descs are rejected with a message and nothing is release
         ENSURE(hob_executor_create(&desc, &executor) == HOB_RESULT_INVALID_ARGUMENT && executor == nullptr);
         ENSURE(last_error_has(part));
     };
+    hob_executor* executor = nullptr;
     JobSystem jobs(0);
     const hob_executor_desc good = jobs.desc(), posting = jobs.desc_with_post();
     hob_executor_desc desc = good;
@@ -99,11 +100,11 @@ TEST("executor: invalid descs are rejected with a message and nothing is release
     refused(desc, "hob_background");
     desc = good;
     desc.flags = 2;
-    refused(desc, "flags");
+    ENSURE(hob_executor_create(&desc, &executor) == HOB_RESULT_UNSUPPORTED && executor == nullptr);
+    ENSURE(last_error_has("flags 0x2"));
     desc = good;
     desc.max_concurrency = 65;
     refused(desc, "64 threads");
-    hob_executor* executor = nullptr;
     ENSURE(hob_executor_create_pool(64, &executor) == HOB_RESULT_INVALID_ARGUMENT && executor == nullptr);
     ENSURE(hob_executor_create_pool(1, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_executor_create(&good, nullptr) == HOB_RESULT_INVALID_ARGUMENT);

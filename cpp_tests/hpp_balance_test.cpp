@@ -24,6 +24,28 @@ TEST("hpp: a balance chooses the fastest strategy") {
     ENSURE(hob::Balance(desc).strategy_count() == 5);
 }
 
+TEST("hpp: a balance takes counts of any integer type, and refuses those out of range") {
+    ENSURE(hob::Balance(3).strategy_count() == 3 && hob::Balance(3u).strategy_count() == 3);
+    ENSURE(hob::Balance(std::size_t{3}).strategy_count() == 3 && hob::Balance(uint8_t{3}).strategy_count() == 3);
+    const auto refused = [](auto count) {
+        try {
+            const hob::Balance balance(count);
+            return false;
+        } catch (const hob::Error& error) {
+            return error.code() == HOB_RESULT_INVALID_ARGUMENT;
+        }
+    };
+    ENSURE(refused(-1) && refused(65) && refused((1ll << 32) + 2) && refused(UINT64_MAX));
+    bool zero_was_refused = false;
+    try {
+        const hob::Balance none(0);
+    } catch (const hob::Error& error) {
+        zero_was_refused = error.code() == HOB_RESULT_INVALID_ARGUMENT;
+    }
+    ENSURE(zero_was_refused);
+    ENSURE(hob::Balance(nullptr).strategy_count() == 0);
+}
+
 TEST("hpp: a recorded balance replays to the same choices") {
     std::string tape;
     {
@@ -44,7 +66,7 @@ TEST("hpp: an exception of a balance's recording is thrown by the call that ran 
     hob::Balance balance(2);
     int pieces = 0;
     balance.start_recording([&](std::string_view) {
-        if (++pieces == 2) throw std::runtime_error("disk full");
+        if (++pieces == 3) throw std::runtime_error("disk full");
     });
     bool was_thrown = false;
     for (int n = 0; n < 2000 && !was_thrown; ++n) {
@@ -56,4 +78,27 @@ TEST("hpp: an exception of a balance's recording is thrown by the call that ran 
     }
     ENSURE(was_thrown && balance.try_choose());
     balance.stop_recording();
+}
+
+TEST("hpp: starting and stopping a balance's recording rethrow its exception, also in the try_ form") {
+    hob::Balance balance(2);
+    bool fails = true;
+    const auto write = [&](std::string_view) {
+        if (fails) throw std::runtime_error("disk full");
+    };
+    const auto throws = [](auto call) {
+        try {
+            (void)call();
+            return false;
+        } catch (const std::runtime_error& error) {
+            return std::string(error.what()) == "disk full";
+        }
+    };
+    // The balance records all the same.
+    ENSURE(throws([&] { return balance.try_start_recording(write); }));
+    ENSURE(balance.try_start_recording(write).code() == HOB_RESULT_UNSUPPORTED);
+    ENSURE(throws([&] { return balance.try_stop_recording(); }));
+    balance.restart();
+    fails = false;
+    ENSURE(balance.try_start_recording(write) && balance.try_stop_recording());
 }

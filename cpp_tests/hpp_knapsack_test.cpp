@@ -1,6 +1,7 @@
 // knapsack.hpp: one resource, several resources, and arguments that the library cannot check.
 #include <hobgoblin/knapsack.hpp>
 
+#include <string>
 #include <vector>
 
 #include "support.h"
@@ -24,7 +25,8 @@ TEST("hpp: a knapsack with one resource chooses the most valuable options that f
     knapsack.clear();
     ENSURE(knapsack.setting_count() == 0 && knapsack.memory_used() > 0 && knapsack.resource_count() == 0);
     ENSURE(knapsack.try_solve(1.0, -1).code() == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(knapsack.try_add_setting_resources({1}, {{1, 0}}).code() == HOB_RESULT_INVALID_ARGUMENT);
+    const auto none = knapsack.try_add_setting_resources({1}, {{1, 0}});
+    ENSURE(none.code() == HOB_RESULT_UNSUPPORTED && std::string(none.message()).find("resource_count") != std::string::npos);
 }
 
 TEST("hpp: deviations count as burden in a knapsack") {
@@ -47,6 +49,8 @@ TEST("hpp: a knapsack with several resources fits all of them") {
     ENSURE(knapsack.try_resource_usage(2).code() == HOB_RESULT_NOT_FOUND);
     const auto short_of_weights = knapsack.try_add_setting_resources({0, 5}, {{1, 0}, {1, 0}, {3, 0}});
     ENSURE(short_of_weights.code() == HOB_RESULT_INVALID_ARGUMENT && knapsack.setting_count() == 2);
+    ENSURE(std::string(short_of_weights.message()) ==
+           "invalid weights: got 3, expected 4: one for each of 2 values and 2 resources");
     desc.resource_count = 9;
     ENSURE(!hob::Knapsack::try_create(desc));
 }

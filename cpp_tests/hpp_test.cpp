@@ -400,6 +400,16 @@ TEST("hpp: a recording is written piece by piece, and an exception from its call
     ENSURE(thrown_by([&] { return other.update(); }).empty());
 }
 
+TEST("hpp: starting and stopping a goblin's recording rethrow its exception, also in the try_ form") {
+    hob::Goblin goblin = make(16);
+    const auto full = [](std::string_view) { throw Thrown("the disk is full"); };
+    // The goblin records all the same.
+    ENSURE(thrown_by([&] { return goblin.try_start_recording(full); }) == "the disk is full");
+    ENSURE(goblin.try_start_recording(full).code() == HOB_RESULT_UNSUPPORTED);
+    ENSURE(thrown_by([&] { return goblin.try_stop_recording(); }) == "the disk is full");
+    ENSURE(goblin.try_stop_recording() && goblin.update().id == 1);
+}
+
 TEST("hpp: an executor runs loops and tasks of any callable") {
     const auto executor = hob::Executor::create_pool(2);
     std::vector<int> ran(100);

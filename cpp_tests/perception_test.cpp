@@ -112,6 +112,8 @@ TEST("perception: built-in cognitions ignore fields of other kinds, and refuse i
     hob_cognition_id id = {0, 0};
     desc.kind = HOB_OPERATOR_MEAN;
     desc.radius = desc.factor = 9999;
+    desc.flags = 1u << 31;
+    ENSURE(hob_perception_add_operator(eye.get(), &desc, &id) == HOB_RESULT_UNSUPPORTED && last_error_has("flags"));
     desc.flags = HOB_OPERATOR_RIGHT | HOB_OPERATOR_BINARY;
     ENSURE_OK(hob_perception_add_operator(eye.get(), &desc, &id));
     const auto mean = pipeline(eye, {step(id, {0, 0, 2, 1})});
@@ -509,6 +511,10 @@ TEST("perception: a cognition that reads outside of its region is found by the a
         return HOB_RESULT_OK;
     };
     hob_cognition_id id = {0, 0};
+    const uint32_t flags = liar.flags;
+    liar.flags |= 1u << 31;
+    ENSURE(hob_perception_add_cognition(eye.get(), &liar, &id) == HOB_RESULT_UNSUPPORTED && last_error_has("flags"));
+    liar.flags = flags;
     ENSURE_OK(hob_perception_add_cognition(eye.get(), &liar, &id));
     const auto lies = pipeline(eye, {step(id, {0, 0, 8, 8})});
     Sum sum;

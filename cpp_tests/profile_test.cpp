@@ -99,6 +99,17 @@ TEST("profile: merging pools the samples of both") {
     ENSURE(hob_profile_task_count(theirs.get()) == 3);
 }
 
+TEST("profile: a merge whose deviation overflows is refused and changes nothing") {
+    const Profile ours = make_profile(R"({"a":[[3,1,0]],"z":[[3,0,0]]})");
+    const Profile theirs = make_profile(R"({"a":[[3,2,0]],"z":[[3,2e154,0]]})");
+    const std::string before = saved(ours.get());
+    ENSURE(hob_profile_merge(ours.get(), theirs.get()) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("task 'z'"));
+    ENSURE(saved(ours.get()) == before);
+    ENSURE_OK(hob_profile_scale(ours.get(), 2));
+    ENSURE_OK(hob_profile_remove_task(ours.get(), HOB_STR("z")));
+    ENSURE_OK(hob_profile_merge(ours.get(), theirs.get()));
+}
+
 TEST("profile: a profile merged with itself has every sample twice") {
     const Profile profile = make_profile(household);
     ENSURE_OK(hob_profile_merge(profile.get(), profile.get()));

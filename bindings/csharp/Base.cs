@@ -448,6 +448,32 @@ namespace Hobgoblin
             return text.data == null ? "" : Encoding.UTF8.GetString(text.data, checked((int)text.len));
         }
 
+        static readonly UTF8Encoding Strict = new UTF8Encoding(false, true);
+
+        /// <summary>Number of bytes of a text as UTF-8. Throws if it has none. Allocates nothing.</summary>
+        /// <param name="name">The parameter of the caller.</param>
+        internal static int Size(string text, string name)
+        {
+            if (text == null) throw new ArgumentNullException(name);
+            try
+            {
+                return Strict.GetByteCount(text);
+            }
+            catch (EncoderFallbackException exception)
+            {
+                // With a replacement, different texts would become equal.
+                throw new ArgumentException(
+                    $"the text has a lone surrogate at index {exception.Index}: it must be valid Unicode", name);
+            }
+        }
+
+        /// <summary>A text as UTF-8. Throws if it has none.</summary>
+        internal static byte[] Bytes(string text, string name)
+        {
+            Size(text, name);
+            return Encoding.UTF8.GetBytes(text);
+        }
+
         /// <summary>
         /// Encodes the beginning of a short text into a buffer, such as a name that is only shown. Allocates nothing.
         /// </summary>
@@ -464,21 +490,30 @@ namespace Hobgoblin
         }
     }
 
-    /// <summary>A string as UTF-8 in native memory, for one call: <c>using (var id = new Utf8(text)) … id.Str</c></summary>
+    /// <summary>A string as UTF-8 in native memory, for one call: <c>using (var text = new Utf8(id, nameof(id))) … text.Str</c></summary>
     internal unsafe struct Utf8 : IDisposable
     {
         internal hob_str Str;
 
-        internal Utf8(string text)
+        /// <summary>Throws for null and for text that has no UTF-8.</summary>
+        /// <param name="name">The parameter of the caller.</param>
+        internal Utf8(string text, string name) : this(text, Text.Size(text, name))
+        {
+        }
+
+        Utf8(string text, int size)
         {
             Str = new hob_str();
-            if (string.IsNullOrEmpty(text)) return;
+            if (size == 0) return;
+            Str.data = (byte*)Marshal.AllocHGlobal(size);
             fixed (char* from = text)
-            {
-                var size = Encoding.UTF8.GetByteCount(from, text.Length);
-                Str.data = (byte*)Marshal.AllocHGlobal(size);
                 Str.len = (UIntPtr)(uint)Encoding.UTF8.GetBytes(from, text.Length, Str.data, size);
-            }
+        }
+
+        /// <summary>With U+FFFD for what has no UTF-8.</summary>
+        internal static Utf8 Lenient(string text)
+        {
+            return new Utf8(text, Encoding.UTF8.GetByteCount(text));
         }
 
         public void Dispose()

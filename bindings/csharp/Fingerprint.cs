@@ -52,7 +52,7 @@ namespace Hobgoblin
         public static Fingerprint OfText(string text)
         {
             if (text == null) throw new ArgumentNullException(nameof(text));
-            return OfBytes(Encoding.UTF8.GetBytes(text));
+            return OfBytes(Text.Bytes(text, nameof(text)));
         }
 
         /// <summary>Computes a shader key: that of a stage and its source.
@@ -74,7 +74,7 @@ namespace Hobgoblin
         public static Fingerprint OfShader(ShaderStage stage, string source)
         {
             if (source == null) throw new ArgumentNullException(nameof(source));
-            return OfShader(stage, Encoding.UTF8.GetBytes(source));
+            return OfShader(stage, Text.Bytes(source, nameof(source)));
         }
 
         /// <summary>Reads 64 hexadecimal digits.</summary>
@@ -284,7 +284,7 @@ namespace Hobgoblin
         public ProgramKey AddStage(ShaderStage stage, string source)
         {
             if (source == null) throw new ArgumentNullException(nameof(source));
-            stages.Add(new Stage { Kind = (uint)stage, Source = Encoding.UTF8.GetBytes(source) });
+            stages.Add(new Stage { Kind = (uint)stage, Source = Text.Bytes(source, nameof(source)) });
             return this;
         }
 

@@ -463,7 +463,7 @@ namespace Hobgoblin
         /// <summary>Uses the burdens of a past run, as JSON of SaveProfile.</summary>
         public void LoadProfile(string json)
         {
-            var bytes = Encoding.UTF8.GetBytes(json);
+            var bytes = Text.Bytes(json, nameof(json));
             fixed (byte* data = bytes)
             using (Exclusive(out hob_goblin* goblin))
                 Hob.Check(Native.hob_goblin_load_profile(goblin, data, (UIntPtr)(uint)bytes.Length));

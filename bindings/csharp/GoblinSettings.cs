@@ -51,7 +51,7 @@ namespace Hobgoblin
         public Setting Add(string id, params double[] values)
         {
             if (values == null) throw new ArgumentNullException(nameof(values));
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             fixed (double* first = values)
             using (Exclusive(out hob_goblin* goblin))
             {
@@ -65,7 +65,7 @@ namespace Hobgoblin
         public Setting AddWithDefault(string id, uint defaultChoice, params double[] values)
         {
             if (values == null) throw new ArgumentNullException(nameof(values));
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             fixed (double* first = values)
             using (Exclusive(out hob_goblin* goblin))
             {
@@ -94,7 +94,8 @@ namespace Hobgoblin
             var box = callbacks == null ? null : new SettingBox(callbacks);
             try
             {
-                using (var text = new Utf8(id))
+                // GetId replaces it.
+                using (var text = new Utf8(callbacks?.GetId == null ? id : id ?? "", nameof(id)))
                 fixed (Option* first = options)
                 using (Exclusive(out hob_goblin* goblin))
                 {
@@ -136,7 +137,7 @@ namespace Hobgoblin
         /// <summary>Adds a setting that is off (0) or on (1). On is worth <paramref name="value"/>.</summary>
         public Setting AddBinary(string id, double value)
         {
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
@@ -148,7 +149,7 @@ namespace Hobgoblin
         /// <summary>As the other one, with a value of off and a default.</summary>
         public Setting AddBinary(string id, double valueOff, double valueOn, bool isOnByDefault)
         {
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
@@ -161,7 +162,7 @@ namespace Hobgoblin
         /// <summary>Adds a burden without a choice, such as the rest of the frame.</summary>
         public Setting AddFixedBurden(string id)
         {
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
@@ -173,7 +174,7 @@ namespace Hobgoblin
         /// <summary>Adds a burden without a choice that has a value.</summary>
         public Setting AddFixedBurden(string id, double value)
         {
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
@@ -185,7 +186,7 @@ namespace Hobgoblin
         /// <summary>Adds a value without a choice or a burden; SetStrategyValue varies it by strategy.</summary>
         public Setting AddFixedIncentive(string id, double value)
         {
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             using (Exclusive(out hob_goblin* goblin))
             {
                 hob_setting_id setting;
@@ -223,7 +224,7 @@ namespace Hobgoblin
                     pins[pinned++] = GCHandle.Alloc(axis.Works, GCHandleType.Pinned);
                     views[n].works = (double*)pins[pinned - 1].AddrOfPinnedObject();
                 }
-                using (var text = new Utf8(id))
+                using (var text = new Utf8(id, nameof(id)))
                 using (Exclusive(out hob_goblin* goblin))
                 {
                     var desc = new hob_product_desc();
@@ -397,7 +398,7 @@ namespace Hobgoblin
             {
                 var box = Callbacks.Get<SettingBox>(userData);
                 box.FreeId();
-                box.id = new Utf8(box.callbacks.GetId());
+                box.id = new Utf8(box.callbacks.GetId() ?? "", "GetId");
                 *into = box.id.Str;
             }
             catch (Exception exception)

@@ -199,7 +199,7 @@ namespace Hobgoblin
         /// <paramref name="prefix"/> starts all other names. Usually a baked graph is written.</summary>
         public string EmitC(string prefix)
         {
-            using (var text = new Utf8(prefix))
+            using (var text = new Utf8(prefix ?? "", nameof(prefix)))
             using (Shared(out var graph))
             {
                 var name = text.Str;
@@ -226,7 +226,7 @@ namespace Hobgoblin
             if (resolve == null) throw new ArgumentNullException(nameof(resolve));
             Hob.Ready(Room.Graph);
             var resolving = new NodeCallbacks.Resolving { Resolve = resolve };
-            var bytes = Encoding.UTF8.GetBytes(json);
+            var bytes = Text.Bytes(json, nameof(json));
             var self = Callbacks.Keep(resolving);
             try
             {

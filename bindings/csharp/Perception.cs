@@ -93,7 +93,7 @@ namespace Hobgoblin
         {
             hob_cognition_desc raw;
             CognitionId cognition;
-            using (var name = new Utf8(desc.Name))
+            using (var name = new Utf8(desc.Name ?? "", nameof(desc)))
             using (Enter(out var perception))
             {
                 Hob.Check(Native.hob_cognition_desc_init(&raw, (uint)sizeof(hob_cognition_desc)));

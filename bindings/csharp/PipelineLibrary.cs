@@ -289,7 +289,7 @@ namespace Hobgoblin
         {
             if (path == null) throw new ArgumentNullException(nameof(path));
             ulong count = 0;
-            using (var text = new Utf8(path))
+            using (var text = new Utf8(path, nameof(path)))
             using (Hold(out var library))
             {
                 var call = BeginCall();

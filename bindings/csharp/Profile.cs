@@ -102,7 +102,7 @@ namespace Hobgoblin
         /// <summary>Replaces all tasks by those of a JSON text. After a failure the profile is unchanged.</summary>
         public void Load(string json)
         {
-            Load(Encoding.UTF8.GetBytes(json));
+            Load(Text.Bytes(json, nameof(json)));
         }
 
         /// <summary>Replaces all tasks by those of a JSON text in UTF-8.</summary>
@@ -114,7 +114,8 @@ namespace Hobgoblin
                 Hob.Check(Native.hob_profile_load(profile, data, (UIntPtr)(uint)json.Length));
         }
 
-        /// <summary>The profile as JSON. Loading it restores every number exactly.</summary>
+        /// <summary>The profile as JSON. Loading it restores every number exactly, except that a count above 2^53 is saved as
+        /// 2^53.</summary>
         public string Save()
         {
             using (Shared(out hob_profile* profile))
@@ -128,7 +129,7 @@ namespace Hobgoblin
         /// <summary>Replaces all tasks by those of a JSON file. Blocks on the disk.</summary>
         public void LoadFile(string path)
         {
-            using (var text = new Utf8(path))
+            using (var text = new Utf8(path, nameof(path)))
             using (Exclusive(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_load_file(profile, text.Str));
         }
@@ -136,7 +137,7 @@ namespace Hobgoblin
         /// <summary>Saves the profile as a JSON file. A crash leaves the old file or the new one. Blocks on the disk.</summary>
         public void SaveFile(string path)
         {
-            using (var text = new Utf8(path))
+            using (var text = new Utf8(path, nameof(path)))
             using (Shared(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_save_file(profile, text.Str));
         }
@@ -145,7 +146,7 @@ namespace Hobgoblin
         public void SetTask(string id, params ProfileOption[] options)
         {
             if (options == null) throw new ArgumentNullException(nameof(options));
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             fixed (ProfileOption* first = options)
             using (Exclusive(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_set_task(
@@ -156,7 +157,7 @@ namespace Hobgoblin
         /// <summary>Removes a task. False: the id is unknown.</summary>
         public bool RemoveTask(string id)
         {
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             using (Exclusive(out hob_profile* profile))
                 return Hob.CheckUnless(
                     Native.hob_profile_remove_task(profile, text.Str), hob_result.HOB_RESULT_NOT_FOUND);
@@ -171,6 +172,8 @@ namespace Hobgoblin
         /// <summary>Adds all tasks of another profile, and pools the samples of tasks that both have.</summary>
         public void Merge(Profile other)
         {
+            if (ReferenceEquals(other, this))
+                throw new ArgumentException("a profile cannot be merged with itself: merge it with a copy", nameof(other));
             using (GatedUse.Shared(other, out var source))
             using (Exclusive(out hob_profile* profile))
                 Hob.Check(Native.hob_profile_merge(profile, (hob_profile*)source));
@@ -210,7 +213,7 @@ namespace Hobgoblin
         /// <summary>The estimate of one option of a task. False: there is no such task or option.</summary>
         public bool TryGetEstimate(string id, uint option, out Estimate estimate)
         {
-            using (var text = new Utf8(id))
+            using (var text = new Utf8(id, nameof(id)))
             using (Shared(out hob_profile* profile))
             {
                 var found = Estimate.Empty();

@@ -183,7 +183,7 @@ namespace Hobgoblin
         public void AddBundle(string path)
         {
             if (path == null) throw new ArgumentNullException(nameof(path));
-            using (var text = new Utf8(path))
+            using (var text = new Utf8(path, nameof(path)))
             using (Hold(out var cache)) Hob.Check(Native.hob_program_cache_add_bundle((hob_program_cache*)cache, text.Str));
         }
 
@@ -211,7 +211,7 @@ namespace Hobgoblin
         {
             if (path == null) throw new ArgumentNullException(nameof(path));
             ulong programs;
-            using (var text = new Utf8(path))
+            using (var text = new Utf8(path, nameof(path)))
             using (Hold(out var cache))
             {
                 Hob.Check(Native.hob_program_cache_write_bundle(

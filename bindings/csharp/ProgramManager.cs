@@ -203,7 +203,7 @@ namespace Hobgoblin
         public void SetSource(ShaderId shader, string source)
         {
             if (source == null) throw new ArgumentNullException(nameof(source));
-            SetSource(shader, Encoding.UTF8.GetBytes(source));
+            SetSource(shader, Text.Bytes(source, nameof(source)));
         }
 
         /// <summary>Sets the source of a shader; it is copied.</summary>

@@ -186,7 +186,8 @@ namespace Hobgoblin
                 var addName = (hob_file_io_list_fn_add_fn)Marshal.GetDelegateForFunctionPointer(add, type);
                 foreach (var name in found)
                 {
-                    using (var text = new Utf8(name))
+                    // A file of another program may have any name. The library ignores it.
+                    using (var text = Utf8.Lenient(name))
                     {
                         var added = addName(names, text.Str);
                         if (added != hob_result.HOB_RESULT_OK) return (uint)added;

@@ -92,7 +92,7 @@ namespace Hobgoblin
         internal hob_str Text(string text)
         {
             if (string.IsNullOrEmpty(text)) return default(hob_str);
-            return Blob(Encoding.UTF8.GetBytes(text));
+            return Blob(Hobgoblin.Text.Bytes(text, "text"));
         }
 
         /// <summary>Bytes as a hob_str; empty for null.</summary>

@@ -389,7 +389,7 @@ void throws_all() {
         profile.remove_task("a");
         profile.clear();
 
-        hob::Balance balance(2), same{HOB_BALANCE_DESC_INIT};
+        hob::Balance balance(2), same{HOB_BALANCE_DESC_INIT}, none(0);
         balance.start_recording([](std::string_view) {});
         balance.measure(balance.choose(), 1e6);
         (void)balance.statistics(0).share;

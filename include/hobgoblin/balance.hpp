@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "balance.h"
@@ -20,11 +21,14 @@
 HOB_NAMESPACE_BEGIN
 
 /// Chooses among strategies for the same work.
-/// See hob_balance.
+/// See hob_balance. An exception of a recording's `write` is rethrown by the call that ran it, also by its try_ form.
+/// While the balance is destroyed it is dropped.
 class Balance {
 public:
 #if HOB_EXCEPTIONS
-    explicit Balance(uint32_t strategy_count) : Balance(try_create(strategy_count).value()) {}
+    /// A count that does not fit is refused. A template, because a literal 0 could also be a null handle.
+    template <class Count, class = std::enable_if_t<std::is_convertible_v<Count, uint32_t>>>
+    explicit Balance(Count strategy_count) : Balance(try_create(count_of(static_cast<long long>(strategy_count))).value()) {}
     explicit Balance(const hob_balance_desc& desc) : Balance(try_create(desc).value()) {}
 #endif
     static Result<Balance> try_create(uint32_t strategy_count) {
@@ -74,7 +78,7 @@ public:
 
     /// Records all calls for replay(): calls `write(std::string_view bytes)` with each piece.
     /// Call it right after the creation or restart(). After the last piece, when it is stopped or the balance is
-    /// destroyed, `write` is destroyed.
+    /// destroyed, `write` is destroyed. Rethrows an exception of `write`, after which the recording goes on.
     template <class Write>
     Result<void> try_start_recording(Write write) {
         if (!pending_) pending_ = std::make_shared<detail::Pending>();
@@ -86,7 +90,7 @@ public:
             return started;
         }));
     }
-    /// Writes the end of the recording.
+    /// Writes the end of the recording. Rethrows an exception of `write`; the recording has ended then.
     Result<void> try_stop_recording() {
         return detail::result_of(with_callbacks([&] { return hob_balance_stop_recording(capi()); }));
     }
@@ -112,6 +116,10 @@ public:
     const hob_balance* capi() const noexcept { return balance_.get(); }
 
 private:
+    static uint32_t count_of(long long count) noexcept {
+        return count < 0 || count > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(count);
+    }
+
     /// Makes a C call that may write a recording, and rethrows the exception of `write`.
     template <class Call>
     hob_result with_callbacks(const Call& call) {

@@ -342,8 +342,8 @@ public:
     /// Records the run for replay(): calls `write(std::string_view bytes)` with each piece.
     /// Call it right after creation.
     ///
-    /// An exception from `write` is rethrown by this call or by the next update. An exception while the goblin is
-    /// destroyed is dropped.
+    /// An exception from `write` is rethrown by the call that ran it, also by its try_ form; the recording goes on. An
+    /// exception while the goblin is destroyed is dropped.
     template <class Write>
     Result<void> try_start_recording(Write write) {
         using Tape = detail::Tape<Write>;
@@ -356,7 +356,8 @@ public:
         });
         return detail::result_of(code);
     }
-    /// Writes the end of the recording. The goblin cannot record again.
+    /// Writes the end of the recording. The goblin cannot record again. Rethrows an exception of `write`; the recording
+    /// has ended then.
     Result<void> try_stop_recording() {
         return detail::result_of(
             with_callbacks([&] { return hob_goblin_stop_recording(capi()); }));

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -62,9 +63,15 @@ public:
     /// Adds a setting with several resources and returns its index. `weights` has resource_count() entries for each
     /// value: all of the first option, then all of the second, and so on.
     Result<uint32_t> try_add_setting_resources(ArrayView<double> values, ArrayView<KnapsackWeight> weights) {
-        // The library cannot count the weights.
-        if (weights.size() != values.size() * resource_count_)
-            return detail::invalid("invalid weights: expected resource_count weights for each value");
+        // The library cannot count the weights. It refuses them all without resources.
+        if (resource_count_ > 0 && weights.size() != values.size() * resource_count_) {
+            char message[160];
+            std::snprintf(message, sizeof message,
+                          "invalid weights: got %zu, expected %zu: one for each of %zu values and %u resources",
+                          weights.size(), values.size() * resource_count_, values.size(),
+                          static_cast<unsigned>(resource_count_));
+            return detail::invalid(message);
+        }
         return detail::filled_by(uint32_t{0}, [&](uint32_t* index) {
             return hob_knapsack_add_setting_resources(capi(), values.data(), sizeof(double), weights.data(),
                                               sizeof(KnapsackWeight) * resource_count_, values.count(), index);

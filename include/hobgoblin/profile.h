@@ -58,8 +58,8 @@ HOB_API void hob_profile_destroy(hob_profile *profile);
 HOB_API hob_result hob_profile_load(hob_profile *profile, const void *data, size_t size);
 
 /// Writes the profile as JSON into a buffer, without a NUL; loading it restores every number exactly.
-/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
-/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
+/// A count above 2^53 is written as 2^53. `*out_size` receives the required size. `buffer` NULL asks only for that. If
+/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 HOB_API hob_result hob_profile_save(const hob_profile *profile, char *buffer, size_t capacity, size_t *out_size);
 
 /// Replaces all tasks by those of a JSON file: as hob_profile_load, from a file.
@@ -105,7 +105,7 @@ typedef struct hob_estimate {
 
 /// One option of a task, for hob_profile_set_task.
 typedef struct hob_profile_option {
-    /// Samples behind it; 0: unknown.
+    /// Samples behind it; 0: unknown. Counts above 2^53 are saved as 2^53.
     uint64_t count;
     /// Mean burden: finite, not negative.
     double mean;
@@ -128,8 +128,9 @@ HOB_API hob_result hob_profile_remove_task(hob_profile *profile, hob_str id);
 HOB_API hob_result hob_profile_clear(hob_profile *profile);
 
 /// Adds all tasks of `other`, and pools the samples of tasks that both have.
-/// Where the two have different numbers of options for a task, the side with more samples is kept. After a failure the
-/// profile is unchanged. Threads: exclusive; shared for `other`.
+/// Where the two have different numbers of options for a task, the side with more samples is kept.
+/// HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it may with burdens above 1e150. After a
+/// failure the profile is unchanged. Threads: exclusive; shared for `other`.
 HOB_API hob_result hob_profile_merge(hob_profile *profile, const hob_profile *other);
 
 /// Multiplies every burden by `factor` (finite, above 0), as for a machine that is slower by that factor.

@@ -57,13 +57,17 @@ typedef struct hob_file_io {
     /// Passed to all callbacks.
     void *user_data;
     /// Calls `add(names, name)` for each file of a directory, on this thread. `name` is without the directory. If `add`
-    /// fails, `list` must stop and fail. Files of other programs are ignored.
+    /// fails, `list` must stop and fail. Files of other programs are ignored. HOB_RESULT_NOT_FOUND if the directory
+    /// does not exist: the library takes it as empty, and creates nothing to read.
     uint32_t (*list)(void *user_data, hob_str directory, hob_result (*add)(void *names, hob_str name), void *names);
-    /// Creates a directory and all missing directories above it. Succeeds if the directory exists.
+    /// Creates a directory and all missing directories above it. Succeeds if the directory exists. The library calls it
+    /// before its first write there, or when `create` or `try_lock` returns HOB_RESULT_NOT_FOUND; then it tries again.
     uint32_t (*create_directory)(void *user_data, hob_str directory);
-    /// Opens an existing file for reading. A cache keeps about 80 files open, and one more for each bundle.
+    /// Opens an existing file for reading. HOB_RESULT_NOT_FOUND if the file or its directory does not exist. A cache
+    /// keeps about 80 files open, and one more for each bundle.
     uint32_t (*open)(void *user_data, hob_str path, void **out_file);
-    /// Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists.
+    /// Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists. HOB_RESULT_NOT_FOUND if its
+    /// directory does not exist: create no directory here.
     uint32_t (*create)(void *user_data, hob_str path, void **out_file);
     /// Closes a file of `open` or `create`. Called exactly once for each.
     void (*close)(void *user_data, void *file);

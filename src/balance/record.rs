@@ -1,16 +1,19 @@
 //! Recordings of calls, and their replay.
 //!
 //! The host gets the calls in [blocks](crate::base::recording), each when it is full. A choice is one byte and a duration nine,
-//! so the last incomplete block of a process that crashed has about a hundred calls. A recording is replayed to see whether
-//! another build chooses the same, or to have the balance as it was after any call.
+//! so the last incomplete block of a process that crashed has about a hundred calls. The first block has the options alone,
+//! and is written at once. A recording is replayed to see whether another build chooses the same, or to have the balance
+//! as it was after any call.
 
 use super::{Balance, MAX_STRATEGIES, Options, Policy, Strategy};
-use crate::base::recording::{BlockReader, BlockWriter, Cut, HEADER, Kind, Sink};
-use crate::base::{Result, error};
+use crate::base::recording::{BlockReader, BlockWriter, Cut, HEADER, Kind, Sink, check_sum, header};
+use crate::base::{Error, Result, error};
 
-const KIND: Kind = Kind { magic: *b"HOBBAL\r\n", format: 1 };
+const KIND: Kind = Kind { magic: *b"HOBBAL\r\n", format: 2 };
 /// Bytes of a block.
 const BLOCK: usize = 1024;
+/// Bytes of the first block's payload: options, and the check sum of the header.
+const OPTIONS: usize = 22;
 
 /// The kind of a call, in the upper two bits of its first byte. The lower six have the strategy.
 mod tag {
@@ -48,11 +51,12 @@ impl Recorded {
 
     /// [`Balance::measure`].
     pub fn measure(&mut self, strategy: usize, seconds: f64) -> Result<bool> {
-        let counts = self.balance.measure(strategy, seconds)?;
-        if counts {
+        let counts = self.balance.measure(strategy, seconds);
+        // An ignored one is in the statistics.
+        if strategy < self.balance.strategies() {
             self.note(tag::MEASURE, strategy, &seconds.to_le_bytes());
         }
-        Ok(counts)
+        counts
     }
 
     /// [`Balance::restart`].
@@ -86,9 +90,13 @@ impl Recorded {
         }
         let mut blocks = BlockWriter::new(sink, KIND, BLOCK)?;
         let Options { strategies, policy, trial_share, seed: _ } = self.balance.options;
-        blocks.bytes(&[strategies as u8, policy as u8]);
-        blocks.bytes(&trial_share.to_le_bytes());
-        blocks.bytes(&self.balance.random.0.to_le_bytes());
+        let mut options = [0; OPTIONS];
+        options[..2].copy_from_slice(&[strategies as u8, policy as u8]);
+        options[2..10].copy_from_slice(&trial_share.to_le_bytes());
+        options[10..18].copy_from_slice(&self.balance.random.0.to_le_bytes());
+        options[18..].copy_from_slice(&check_sum(0, &header(KIND)).to_le_bytes());
+        blocks.bytes(&options);
+        blocks.flush();
         self.writer = Some(Writer(blocks));
         Ok(())
     }
@@ -165,7 +173,7 @@ pub enum End {
 /// recording or has no options, or without memory.
 pub fn replay(recording: &[u8], most: u64) -> Result<(Balance, Report)> {
     let (mut reader, library) = BlockReader::new(recording, KIND)?;
-    let mut balance = read_options(&mut reader)?;
+    let mut balance = read_options(&mut reader, check_sum(0, &recording[..HEADER]))?;
     let mut report =
         Report { calls: 0, choices: 0, different: 0, difference: None, bytes: HEADER, end: End::Stopped, library };
     report.bytes = reader.position();
@@ -192,17 +200,31 @@ pub fn replay(recording: &[u8], most: u64) -> Result<(Balance, Report)> {
     Ok((balance, report))
 }
 
-fn read_options(reader: &mut BlockReader<'_>) -> Result<Balance> {
-    let cut = |_| error!(Malformed, "the recording ends before the options of its balance");
-    let [strategies, policy] = reader.exact().map_err(cut)?;
-    let trial_share = f64::from_le_bytes(reader.exact().map_err(cut)?);
-    let seed = u64::from_le_bytes(reader.exact().map_err(cut)?);
-    let policy = match policy {
+fn read_options(reader: &mut BlockReader<'_>, header: u32) -> Result<Balance> {
+    let options: [u8; OPTIONS] = reader.exact().map_err(|why| match why {
+        Cut::Truncated(_) => error!(Malformed, "the recording is cut off before the options of its balance"),
+        Cut::Damaged(_) => damaged(),
+    })?;
+    let number = |from: usize| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&options[from..][..8]);
+        bytes
+    };
+    let policy = match options[1] {
         0 => Policy::Accounts,
         1 => Policy::Table,
-        _ => return Err(error!(Malformed, "the recording names policy {policy}, which does not exist")),
+        _ => return Err(damaged()),
     };
-    Balance::new(Options { strategies: usize::from(strategies), policy, trial_share, seed })
+    if options[18..] != header.to_le_bytes() {
+        return Err(damaged());
+    }
+    let (trial_share, seed) = (f64::from_le_bytes(number(2)), u64::from_le_bytes(number(10)));
+    Balance::new(Options { strategies: usize::from(options[0]), policy, trial_share, seed })
+}
+
+#[cold]
+fn damaged() -> Error {
+    error!(Malformed, "the beginning of the recording is damaged")
 }
 
 /// Repeat the next call. False at the end.
@@ -220,12 +242,9 @@ fn repeat(reader: &mut BlockReader<'_>, balance: &mut Balance, report: &mut Repo
                 report.difference.get_or_insert(difference);
             }
         }
-        tag::MEASURE => {
-            let seconds = f64::from_le_bytes(reader.exact()?);
-            // Others were not recorded.
-            if !matches!(balance.measure(strategy, seconds), Ok(true)) {
-                return Err(damaged);
-            }
+        tag::MEASURE if strategy < balance.strategies() => {
+            // Ignored ones fail again.
+            _ = balance.measure(strategy, f64::from_le_bytes(reader.exact()?));
         }
         tag::RESTART if strategy == 0 => balance.restart(),
         tag::END if strategy == 0 && reader.remaining() == 0 => return Ok(false),

@@ -89,27 +89,76 @@ fn replay_stops_after_any_call() {
     }
 }
 
+/// The header, and the block with the options.
+const START: usize = HEADER + 8 + 22;
+
 #[test]
-fn cut_and_damaged_recordings_are_repeated_up_to_that_place() {
+fn recording_that_is_cut_at_any_byte_is_truncated() {
     let (mut balance, tape) = recorded(Options { strategies: 3, ..Options::default() });
+    assert_eq!(bytes(&tape).len(), START, "the options are written at once");
     play(&mut balance, 400);
     balance.stop_recording();
     let whole = bytes(&tape);
     let mut before = 0;
-    for size in 0..whole.len() {
-        let Ok((_, report)) = replay(&whole[..size], u64::MAX) else { continue };
+    for size in START..whole.len() {
+        let (_, report) = replay(&whole[..size], u64::MAX).expect("it has the options");
         assert_eq!((report.end, report.different), (End::Truncated, 0), "{size}");
         assert!(report.calls >= before && report.bytes <= size, "{size}");
         before = report.calls;
     }
     assert!(before > 600, "the last block has few calls: {before}");
-    for at in HEADER..whole.len() {
-        let mut damaged = whole.clone();
-        damaged[at] ^= 4;
-        if let Ok((_, report)) = replay(&damaged, u64::MAX) {
-            assert!(matches!(report.end, End::Damaged | End::Truncated) && report.bytes <= at, "{at}: {report:?}");
+    for size in 0..START {
+        let why = replay(&whole[..size], u64::MAX).expect_err("no options");
+        assert_eq!(why.code(), Code::Malformed, "{size}");
+        assert!(size < HEADER || why.sentence().contains("cut off"), "{size}: {why}");
+    }
+}
+
+#[test]
+fn recording_that_is_damaged_at_any_byte_is_replayed_up_to_there() {
+    let (mut balance, tape) = recorded(Options { strategies: 3, ..Options::default() });
+    play(&mut balance, 400);
+    balance.stop_recording();
+    let whole = bytes(&tape);
+    for at in 0..whole.len() {
+        for bit in [0, 2, 7] {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << bit;
+            match replay(&damaged, u64::MAX) {
+                Ok((_, report)) => {
+                    assert!(at >= START, "{at}: the version or the options");
+                    assert!(matches!(report.end, End::Damaged | End::Truncated), "{at}: {report:?}");
+                    assert!(report.bytes <= at && report.different == 0, "{at}: {report:?}");
+                }
+                Err(why) => {
+                    assert!(at < START, "{at}: {why}");
+                    let is_format = (8..12).contains(&at);
+                    assert_eq!(why.code(), if is_format { Code::Unsupported } else { Code::Malformed }, "{at}: {why}");
+                    // A greater length of the block looks as if the rest were cut off.
+                    let (of_length, words) = (HEADER + 4..HEADER + 8, why.sentence());
+                    let is_cut = of_length.contains(&at) && words.contains("cut off");
+                    assert!(at < 12 || is_cut || words.contains("damaged"), "{at}: {why}");
+                }
+            }
         }
     }
+}
+
+#[test]
+fn replay_counts_ignored_durations_as_the_recorded_run_did() {
+    let (mut balance, tape) = recorded(Options::default());
+    for seconds in [0.0, 3601.0, -1.0, f64::NAN, f64::INFINITY] {
+        play(&mut balance, 30);
+        _ = balance.measure(1, seconds);
+    }
+    balance.measure(2, 1.0).expect_err("there are 2");
+    balance.stop_recording();
+    let (again, report) = replay(&bytes(&tape), u64::MAX).expect("a recording");
+    assert_eq!((report.end, report.different, report.calls), (End::Complete, 0, 305));
+    for at in 0..2 {
+        assert_eq!(balance.strategy(at).expect("it exists"), again.strategy(at).expect("it exists"));
+    }
+    assert_eq!(again.strategy(1).expect("it exists").ignored, 5);
 }
 
 #[test]
@@ -117,13 +166,13 @@ fn replay_reports_the_first_different_choice() {
     let (mut balance, tape) = recorded(Options::default());
     play(&mut balance, 5);
     balance.stop_recording();
-    // The first block: options of 18 bytes, then calls of one and nine bytes.
+    // The second block: calls of one and nine bytes.
     let mut other = bytes(&tape);
-    let third = HEADER + 8 + 18 + 20;
+    let third = START + 8 + 20;
     assert_eq!(other[third], 0, "the third choice is of strategy 0");
     other[third] = 1;
-    let sum = crate::base::recording::check_sum(0, &other[HEADER + 4..]);
-    other[HEADER..HEADER + 4].copy_from_slice(&sum.to_le_bytes());
+    let sum = crate::base::recording::check_sum(0, &other[START + 4..]);
+    other[START..START + 4].copy_from_slice(&sum.to_le_bytes());
     let (_, report) = replay(&other, u64::MAX).expect("a recording");
     assert_eq!((report.end, report.choices, report.different), (End::Complete, 5, 1));
     assert_eq!(report.difference, Some(Difference { call: 5, recorded: 1, replayed: 0 }));
@@ -175,10 +224,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_in_valid_blocks_are_survived(payload in prop::collection::vec(any::<u8>(), 1..400)) {
+    fn any_bytes_in_valid_blocks_are_survived(
+        has_options in any::<bool>(), payload in prop::collection::vec(any::<u8>(), 1..400),
+    ) {
         let (balance, tape) = recorded(Options::default());
         drop(balance);
-        let mut made = bytes(&tape)[..HEADER].to_vec();
+        let mut made = bytes(&tape)[..if has_options { START } else { HEADER }].to_vec();
         let mut block = (payload.len() as u32).to_le_bytes().to_vec();
         block.extend_from_slice(&payload);
         made.extend_from_slice(&crate::base::recording::check_sum(0, &block).to_le_bytes());

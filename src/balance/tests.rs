@@ -248,6 +248,34 @@ fn newly_better_strategy_is_found_within_40_pieces() {
     }
 }
 
+/// The figures in the documentation of `hob_balance_restart`: a strategy in use that becomes slower shows at once, another
+/// one that becomes faster only in its next trials.
+#[test]
+fn changes_are_found_within_the_stated_number_of_pieces() {
+    // Means before and after, and the median number of pieces of work.
+    let cases: [(&[f64], &[f64], std::ops::RangeInclusive<u64>); 7] = [
+        (&[1.0, 4.0], &[8.0, 4.0], 0..=12),
+        (&[1.0, 1.3], &[1.6, 1.3], 0..=12),
+        (&[1.0, 2.0, 4.0, 1.5], &[3.0, 2.0, 4.0, 1.5], 0..=12),
+        (&[1.0, 1.3], &[1.0, 0.6], 5..=20),
+        (&[1.0, 2.0], &[1.0, 0.5], 20..=50),
+        (&[1.0, 4.0], &[1.0, 0.5], 70..=130),
+        (&[1.0, 8.0], &[1.0, 0.5], 200..=350),
+    ];
+    for (before, after, stated) in cases {
+        for noise in [Noise::None, Noise::Normal(0.1)] {
+            let work = Work { before, after, change: 2_000, noise, trouble: Trouble::None, delay: 1 };
+            let mut found: Vec<u64> = (0..200).map(|seed| run(&work, Options::default(), seed, 9_000).found).collect();
+            found.sort_unstable();
+            println!(
+                "{before:?} to {after:?} {noise:?}: median {}, 95 % {}, worst {}",
+                found[100], found[190], found[199]
+            );
+            assert!(stated.contains(&found[100]), "{before:?} {after:?} {noise:?}: {}", found[100]);
+        }
+    }
+}
+
 #[test]
 fn no_strategy_is_starved() {
     let work = [1.0, 50.0];

@@ -175,20 +175,24 @@ fn check_regular(verb: &str, path: &str, metadata: &fs::Metadata) -> Result<()> 
 
 /// The reason of a failed file operation, in words. The system's own text would need an allocation.
 pub fn io_reason(why: &io::Error) -> impl std::fmt::Display {
-    // Only this library makes errors of this kind without a number of the system.
-    IoReason(why.kind(), why.kind() == ErrorKind::InvalidInput && why.raw_os_error().is_none())
+    IoReason(why.kind(), why.raw_os_error())
 }
 
-/// The kind of an error, and whether it means that a path is not a regular file.
-struct IoReason(ErrorKind, bool);
+/// The kind of an error, and its number of the system.
+struct IoReason(ErrorKind, Option<i32>);
 
 impl std::fmt::Display for IoReason {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            _ if self.1 => to.write_str("it is not a regular file"),
-            ErrorKind::NotFound => to.write_str("no such file or directory"),
-            ErrorKind::AlreadyExists => to.write_str("it exists already"),
-            kind => kind.fmt(to),
+        match (self.0, self.1) {
+            // Only this library makes errors of this kind without a number of the system.
+            (ErrorKind::InvalidInput, None) => to.write_str("it is not a regular file"),
+            (ErrorKind::NotFound, _) => to.write_str("no such file or directory"),
+            (ErrorKind::AlreadyExists, _) => to.write_str("it exists already"),
+            // ENFILE and EMFILE have no kind.
+            (_, Some(23 | 24)) if cfg!(unix) => {
+                to.write_str("too many open files; close some, or raise the limit (ulimit -n)")
+            }
+            (kind, _) => kind.fmt(to),
         }
     }
 }

@@ -206,3 +206,17 @@ mod unix {
         assert!(directory.names().is_empty());
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn too_many_open_files_have_advice() {
+    // EMFILE and ENFILE of all Unix systems.
+    for code in [24, 23] {
+        let why = io_error("read", "a.json", &io::Error::from_raw_os_error(code));
+        assert_eq!(why.code(), Code::Io);
+        let parts = ["too many open files", "ulimit -n", &format!("(system error {code})")];
+        assert!(parts.iter().all(|part| why.sentence().contains(part)), "{why}");
+    }
+    let other = io_error("read", "a.json", &io::Error::from_raw_os_error(5));
+    assert!(!other.sentence().contains("open files"), "{other}");
+}

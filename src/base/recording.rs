@@ -32,6 +32,15 @@ pub struct Kind {
     pub format: u32,
 }
 
+/// The header of a recording by this library.
+pub fn header(kind: Kind) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..8].copy_from_slice(&kind.magic);
+    header[8..12].copy_from_slice(&kind.format.to_le_bytes());
+    header[12..].copy_from_slice(&LIBRARY);
+    header
+}
+
 /// Receives a recording in pieces. Dropped when the recording is stopped, or with the recorded object.
 pub trait Sink: Send + Sync {
     /// Receive the next bytes. All pieces concatenated are the recording.
@@ -62,11 +71,7 @@ impl BlockWriter {
     /// Write the header. Blocks have at most `block` bytes.
     pub fn new(mut sink: Box<dyn Sink>, kind: Kind, block: usize) -> Result<Self> {
         let buffer = try_filled(0, block)?;
-        let mut header = [0; HEADER];
-        header[..8].copy_from_slice(&kind.magic);
-        header[8..12].copy_from_slice(&kind.format.to_le_bytes());
-        header[12..].copy_from_slice(&LIBRARY);
-        sink.write(&header);
+        sink.write(&header(kind));
         Ok(Self { sink, buffer, filled: BLOCK_HEAD })
     }
 

@@ -106,6 +106,42 @@ fn count_beyond_doubles_is_written_as_the_greatest_readable_one() {
 }
 
 #[test]
+fn merge_whose_result_is_not_finite_is_refused_and_changes_nothing() {
+    let cases = [
+        (estimate(3, 0.0, 0.0), estimate(3, 1.5e154, 0.0)),
+        (estimate(3, 1e154, 0.0), estimate(5, 9e154, 1.0)),
+        (estimate(3, 1.0, 0.0), estimate(3, 1.0, 1e200)),
+        (estimate(1 << 40, 0.0, 0.0), estimate(1 << 40, 1e300, 0.0)),
+    ];
+    for (one, other) in cases {
+        let mut mine = household();
+        mine.set("zz", &[estimate(1, 1.0, 0.0), one]).unwrap();
+        let mut theirs = household();
+        theirs.set("zz", &[estimate(1, 1.0, 0.0), other]).unwrap();
+        let before = bits(&mine);
+        let why = mine.merge(&theirs).unwrap_err();
+        assert_eq!(why.code(), Code::InvalidArgument, "{why}");
+        assert!(["'zz'", "option 1"].iter().all(|part| why.sentence().contains(part)), "{why}");
+        assert_eq!(bits(&mine), before);
+    }
+}
+
+#[test]
+fn merge_with_an_unknown_option_keeps_the_known_one_exactly() {
+    for known in [estimate(7, 1e300, 1e200), estimate(3, 0.1, 0.3), estimate(3, 1e-200, 1e-170)] {
+        for is_mine in [false, true] {
+            let (mut mine, mut theirs) = (Profile::new(), Profile::new());
+            let (one, other) = if is_mine { (known, estimate(0, 5.0, 1.0)) } else { (estimate(0, 5.0, 1.0), known) };
+            mine.set("a", &[one]).unwrap();
+            theirs.set("a", &[other]).unwrap();
+            mine.merge(&theirs).unwrap();
+            assert_eq!(mine.find("a").unwrap(), [known]);
+            mine.scale(1.5).unwrap();
+        }
+    }
+}
+
+#[test]
 fn errors_have_a_position_and_a_reason() {
     for (json, line, column, expected, found) in [
         ("", 1, 1, "'{' before the tasks", "the end of the text"),

@@ -154,7 +154,8 @@ impl Profile {
     }
 
     /// Merge the estimates of `other`, weighted by sample count. Tasks with different option counts have different
-    /// options: the side with more samples in total is kept. On an error nothing changes.
+    /// options: the side with more samples in total is kept. Fails if a mean or a deviation overflows. On an error nothing
+    /// changes.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         let mut merged = self.try_clone()?;
         for theirs in &other.tasks {
@@ -217,10 +218,25 @@ impl Task {
             }
             return Ok(());
         }
-        for (mine, theirs) in self.options.iter_mut().zip(&theirs.options) {
+        let id = &self.id;
+        for (option, (mine, theirs)) in self.options.iter_mut().zip(&theirs.options).enumerate() {
+            // An estimate without samples changes nothing, not even the last bit.
+            if theirs.count == 0 {
+                continue;
+            }
+            if mine.count == 0 {
+                *mine = *theirs;
+                continue;
+            }
             let mut pooled = mine.running();
             pooled.merge(&theirs.running());
             *mine = Estimate::from(&pooled);
+            if !(mine.mean.is_finite() && mine.deviation.is_finite()) {
+                return Err(error!(
+                    InvalidArgument,
+                    "task '{id}', option {option}: the burdens are too large to pool; remove the task"
+                ));
+            }
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ namespace Hobgoblin.Interop
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_profile_option
     {
-        /// <summary>Samples behind it; 0: unknown.</summary>
+        /// <summary>Samples behind it; 0: unknown. Counts above 2^53 are saved as 2^53.</summary>
         public ulong count;
 
         /// <summary>Mean burden: finite, not negative.</summary>
@@ -109,8 +109,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Writes the profile as JSON into a buffer, without a NUL; loading it restores every number exactly.</summary>
         /// <remarks>
-        /// <c>*out_size</c> receives the required size. <c>buffer</c> NULL asks only for that. If <c>capacity</c> is too small, the result is
-        /// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
+        /// A count above 2^53 is written as 2^53. <c>*out_size</c> receives the required size. <c>buffer</c> NULL asks only for that. If
+        /// <c>capacity</c> is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_profile_save(hob_profile* profile, byte* buffer, UIntPtr capacity, UIntPtr* out_size);
@@ -157,8 +157,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Adds all tasks of <c>other</c>, and pools the samples of tasks that both have.</summary>
         /// <remarks>
-        /// Where the two have different numbers of options for a task, the side with more samples is kept. After a failure the
-        /// profile is unchanged. Threads: exclusive; shared for <c>other</c>.
+        /// Where the two have different numbers of options for a task, the side with more samples is kept.
+        /// HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it may with burdens above 1e150. After a
+        /// failure the profile is unchanged. Threads: exclusive; shared for <c>other</c>.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_profile_merge(hob_profile* profile, hob_profile* other);

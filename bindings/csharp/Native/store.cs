@@ -47,16 +47,20 @@ namespace Hobgoblin.Interop
         public void* user_data;
 
         /// <summary>Calls <c>add(names, name)</c> for each file of a directory, on this thread. <c>name</c> is without the directory. If <c>add</c>
-        /// fails, <c>list</c> must stop and fail. Files of other programs are ignored.</summary>
+        /// fails, <c>list</c> must stop and fail. Files of other programs are ignored. HOB_RESULT_NOT_FOUND if the directory
+        /// does not exist: the library takes it as empty, and creates nothing to read.</summary>
         public IntPtr list;
 
-        /// <summary>Creates a directory and all missing directories above it. Succeeds if the directory exists.</summary>
+        /// <summary>Creates a directory and all missing directories above it. Succeeds if the directory exists. The library calls it
+        /// before its first write there, or when <c>create</c> or <c>try_lock</c> returns HOB_RESULT_NOT_FOUND; then it tries again.</summary>
         public IntPtr create_directory;
 
-        /// <summary>Opens an existing file for reading. A cache keeps about 80 files open, and one more for each bundle.</summary>
+        /// <summary>Opens an existing file for reading. HOB_RESULT_NOT_FOUND if the file or its directory does not exist. A cache
+        /// keeps about 80 files open, and one more for each bundle.</summary>
         public IntPtr open;
 
-        /// <summary>Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists.</summary>
+        /// <summary>Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists. HOB_RESULT_NOT_FOUND if its
+        /// directory does not exist: create no directory here.</summary>
         public IntPtr create;
 
         /// <summary>Closes a file of <c>open</c> or <c>create</c>. Called exactly once for each.</summary>

@@ -169,7 +169,11 @@ static class GoblinTest
             goblin.AddFixedIncentive("incentive", 4);
             Ensure.Equal(6u, goblin.GetStatistics().SettingCount, "all are there");
             Ensure.That(Ensure.Fails(Result.InvalidArgument, () => goblin.Add("", 1, 2)).Contains("id"), "an empty id");
-            Ensure.Fails(Result.InvalidArgument, () => goblin.Add(null, 1, 2));
+            Ensure.Throws<ArgumentNullException>(() => goblin.Add(null, 1, 2));
+            Ensure.Throws<ArgumentNullException>(() => goblin.Add(null, new[] { new Option(1) }));
+            Ensure.Throws<ArgumentNullException>(() => goblin.AddBinary(null, 1));
+            var lone = Ensure.Throws<ArgumentException>(() => goblin.Add("shadow\ud800", 1, 2));
+            Ensure.That(lone.Message.Contains("lone surrogate at index 6"), lone.Message);
         }
     }
 

@@ -111,6 +111,37 @@ static class ToolsTest
         Ensure.Equal(0, Hob.HandleCount, "everything is disposed");
     }
 
+    public static void Null_and_text_without_UTF_8_are_refused()
+    {
+        using (var profile = new Profile())
+        {
+            var calls = new Dictionary<string, Action<string>>
+            {
+                { "id", id => profile.SetTask(id, new ProfileOption(1, 1, 0)) },
+                { "id ", id => profile.RemoveTask(id) },
+                { "id  ", id => profile.TryGetEstimate(id, 0, out _) },
+                { "path", path => profile.SaveFile(path) },
+                { "path ", path => profile.LoadFile(path) },
+                { "json", json => profile.Load(json) },
+            };
+            foreach (var call in calls)
+            {
+                Ensure.Equal(call.Key.Trim(), Ensure.Throws<ArgumentNullException>(() => call.Value(null)).ParamName, "null");
+                foreach (var text in new[] { "ab\ud83d", "ab\udc7b", "ab\udc7b\ud83d", "ab\ud83dc" })
+                {
+                    var refused = Ensure.Throws<ArgumentException>(() => call.Value(text));
+                    Ensure.That(refused.Message.Contains("lone surrogate at index 2"), refused.Message);
+                    Ensure.Equal(call.Key.Trim(), refused.ParamName, "the parameter");
+                }
+            }
+            Ensure.Equal(0u, profile.TaskCount, "nothing was added");
+            profile.SetTask("\ud83d\udc7b", new ProfileOption(1, 1, 0));
+            Ensure.Equal("\ud83d\udc7b", profile.GetTask(0, out _), "a pair is valid");
+        }
+        Ensure.Throws<ArgumentException>(() => Fingerprint.OfText("\ud800"));
+        Ensure.Throws<ArgumentException>(() => new ProgramKey().AddStage(ShaderStage.Vertex, "\udfff"));
+    }
+
     public static void A_profile_is_saved_and_loaded()
     {
         using (var folder = new Ensure.Folder())
@@ -141,6 +172,10 @@ static class ToolsTest
             profile.Merge(other);
             Ensure.Equal(20ul, profile.GetEstimate("ombres ☂", 0).Count, "the samples are pooled");
             Ensure.Fails(Result.InvalidArgument, () => profile.Merge(null));
+            var json2 = profile.Save();
+            var self = Ensure.Throws<ArgumentException>(() => profile.Merge(profile));
+            Ensure.That(self.ParamName == "other" && self.Message.Contains("with itself"), self.Message);
+            Ensure.Equal(json2, profile.Save(), "nothing changed");
             Ensure.That(Ensure.Fails(Result.Malformed, () => profile.Load("{\"a\":")).Contains("line 1"), "where it is");
             Ensure.Fails(Result.Io, () => profile.LoadFile(folder.File("missing.json")));
             Ensure.Fails(Result.InvalidArgument, () => profile.Scale(0));

@@ -18,7 +18,7 @@ use crate::ffi::base::user_data::UserData;
 /// Call it right after hob_balance_create or hob_balance_restart. After a choice or a duration, or while calls are
 /// recorded, the result is HOB_RESULT_UNSUPPORTED.
 ///
-/// `write` receives pieces that together are the recording: a header at once, then blocks of about 100 pieces of work.
+/// `write` receives pieces that together are the recording: 46 bytes at once, then blocks of about 100 pieces of work.
 /// The last one comes from hob_balance_stop_recording or hob_balance_destroy. A piece of work takes 10 bytes, and
 /// allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
@@ -78,7 +78,7 @@ pub struct hob_balance_replay_report {
     pub end: hob_balance_replay_end,
     /// The byte at which it ended; the size of the recording if that is complete.
     pub bytes: u64,
-    /// Calls repeated: choices, durations and restarts.
+    /// Calls repeated: choices, durations, also ignored ones, and restarts.
     pub calls: u64,
     /// Choices repeated.
     pub choices: u64,
@@ -122,11 +122,13 @@ impl From<&Report> for hob_balance_replay_report {
 
 /// Repeats the first `most_calls` calls of a recording, and compares every choice; UINT64_MAX: all calls.
 /// `*out_balance` receives a balance as the recorded one was after those calls, and `*out_report` the outcome; either
-/// may be NULL. The balance is the caller's to destroy: look at its statistics, or go on with it.
+/// may be NULL. The balance is the caller's to destroy: look at its statistics, or go on with it. Its counts begin with
+/// the recording.
 ///
 /// A truncated or damaged recording is repeated up to that point. The result is HOB_RESULT_OK even then, and if choices
-/// differ. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
-/// no recording, HOB_RESULT_UNSUPPORTED for the format of another version. Threads: any.
+/// differ. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED: the bytes are
+/// no recording, or its first 46 bytes are cut off or damaged. HOB_RESULT_UNSUPPORTED: the format of another version.
+/// Threads: any.
 ///
 ///     hob_balance *balance = NULL;                        /* on the customer's machine, after 500 calls */
 ///     hob_balance_replay(data, size, 500, &balance, NULL);

@@ -37,3 +37,13 @@ pub fn unknown(what: &str, number: u32, name: &str) -> Error {
 pub fn wrong_stride(what: &str, stride: usize, name: &str) -> Error {
     error!(InvalidArgument, "the stride of {what} is {stride}: set it to sizeof({name}), or 0")
 }
+
+/// Refuse flags of later versions. `name` is the struct's.
+#[cfg(feature = "executor")]
+#[inline(never)]
+pub fn check_flags(name: &str, flags: u32, known: u32) -> Result<()> {
+    if flags & !known != 0 {
+        return Err(error!(Unsupported, "{name}.flags {flags:#x} has bits that this library does not know"));
+    }
+    Ok(())
+}

@@ -6,6 +6,7 @@ use super::desc::{HOB_EXECUTOR_CALLING_THREAD_ONLY, hob_background, hob_executor
 use super::host_jobs::HostJobs;
 use crate::base::{Result, Shared, error};
 use crate::executor::{Background, Executor, Helpers, JobSystem, MAX_CONCURRENCY, Options};
+use crate::ffi::base::argument::check_flags;
 use crate::ffi::base::guard::enclose;
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
@@ -84,9 +85,7 @@ fn options(desc: hob_executor_desc, user_data: &Shared<UserData>) -> Result<Opti
     if desc.pool_threads as usize >= MAX_CONCURRENCY || desc.max_concurrency as usize > MAX_CONCURRENCY {
         return refused("at most 64 threads work on a loop: max_concurrency is at most 64, pool_threads at most 63");
     }
-    if desc.flags & !HOB_EXECUTOR_CALLING_THREAD_ONLY != 0 {
-        return refused("flags has an unknown bit: use HOB_EXECUTOR_ constants");
-    }
+    check_flags("hob_executor_desc", desc.flags, HOB_EXECUTOR_CALLING_THREAD_ONLY)?;
     let helpers = match (desc.enqueue, desc.pool_threads) {
         (Some(_), _) => Helpers::Host,
         (None, 0) => Helpers::None,

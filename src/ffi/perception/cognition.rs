@@ -8,6 +8,7 @@ use super::create::hob_perception;
 use super::host_cognition::HostCognition;
 use super::image::hob_pixel_format;
 use crate::base::{Id, Result, error};
+use crate::ffi::base::argument::check_flags;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::text::hob_str;
 use crate::ffi::base::value::hob_value;
@@ -184,13 +185,7 @@ const MAX_SUPPORT: u32 = 1 << 15;
 impl hob_cognition_desc {
     fn traits(&self) -> Result<Traits> {
         let has = |flag| self.flags & flag != 0;
-        if self.flags & !KNOWN != 0 {
-            let flags = self.flags;
-            return Err(error!(
-                Unsupported,
-                "hob_cognition_desc.flags {flags:#x} has bits that this library does not know"
-            ));
-        }
+        check_flags("hob_cognition_desc", self.flags, KNOWN)?;
         let makes_image = has(HOB_COGNITION_IMAGE);
         if has(HOB_COGNITION_LOCAL) && !makes_image {
             return Err(error!(InvalidArgument, "HOB_COGNITION_LOCAL is about an image: set HOB_COGNITION_IMAGE too"));

@@ -6,6 +6,7 @@ use super::cognition::hob_cognition_id;
 use super::create::hob_perception;
 use super::image::hob_image;
 use crate::base::{Result, error};
+use crate::ffi::base::argument::check_flags;
 use crate::ffi::base::array::Array;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::text::hob_str;
@@ -200,13 +201,7 @@ impl hob_operator_desc {
     /// # Safety
     /// The images are what the header says.
     unsafe fn operator(&self) -> Result<Operator> {
-        if self.flags & !KNOWN != 0 {
-            let flags = self.flags;
-            return Err(error!(
-                Unsupported,
-                "hob_operator_desc.flags {flags:#x} has bits that this library does not know"
-            ));
-        }
+        check_flags("hob_operator_desc", self.flags, KNOWN)?;
         let has = |flag| self.flags & flag != 0;
         let byte = |what, value: u32| {
             u8::try_from(value).map_err(|_| error!(InvalidArgument, "{what} is {value}: it must be 0 to 255"))

@@ -7,7 +7,7 @@ use hobgoblin_macros::{entry, opaque, open_enum, versioned};
 use super::describe::{hob_pipeline_kind, hob_pipeline_mask, hob_pipeline_shader};
 use super::dimension::{self, hob_pipeline_dimension};
 use crate::base::{Result, Shared, error, try_collect};
-use crate::ffi::base::argument::Argument;
+use crate::ffi::base::argument::{Argument, check_flags};
 use crate::ffi::base::array::Array;
 use crate::ffi::base::guard::{call_host, call_host_barred};
 use crate::ffi::base::handle;
@@ -232,9 +232,7 @@ pub extern "C" fn hob_pipeline_library_create(
     desc: *const hob_pipeline_library_desc,
     out_library: *mut *mut hob_pipeline_library,
 ) -> hob_result {
-    if desc.flags & !FLAGS != 0 {
-        return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
-    }
+    check_flags("hob_pipeline_library_desc", desc.flags, FLAGS)?;
     if desc.compile.is_none() {
         return Err(error!(InvalidArgument, "hob_pipeline_library_desc.compile is NULL: set it"));
     }

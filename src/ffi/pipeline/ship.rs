@@ -6,6 +6,7 @@ use hobgoblin_macros::{entry, versioned};
 
 use super::library::api;
 use crate::base::{Error, Level, Result, error, host_log, try_collect_all};
+use crate::ffi::base::argument::check_flags;
 use crate::ffi::base::array::Array;
 use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
@@ -231,9 +232,7 @@ pub extern "C" fn hob_pipeline_build(
     desc: *const hob_pipeline_build_desc,
     out_report: *mut hob_pipeline_build_report,
 ) -> hob_result {
-    if desc.flags & !BUILD_FLAGS != 0 {
-        return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
-    }
+    check_flags("hob_pipeline_build_desc", desc.flags, BUILD_FLAGS)?;
     // SAFETY: the fields are what the header says, here and below.
     let inputs = unsafe {
         Inputs::of(

@@ -104,8 +104,8 @@ pub extern "C" fn hob_profile_load(profile: *mut hob_profile, data: *const c_voi
 }
 
 /// Writes the profile as JSON into a buffer, without a NUL; loading it restores every number exactly.
-/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
-/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
+/// A count above 2^53 is written as 2^53. `*out_size` receives the required size. `buffer` NULL asks only for that. If
+/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_profile_save(
     profile: *const hob_profile,
@@ -187,7 +187,7 @@ pub struct hob_estimate {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_profile_option {
-    /// Samples behind it; 0: unknown.
+    /// Samples behind it; 0: unknown. Counts above 2^53 are saved as 2^53.
     pub count: u64,
     /// Mean burden: finite, not negative.
     pub mean: f64,
@@ -232,8 +232,9 @@ pub extern "C" fn hob_profile_clear(profile: *mut hob_profile) -> hob_result {
 }
 
 /// Adds all tasks of `other`, and pools the samples of tasks that both have.
-/// Where the two have different numbers of options for a task, the side with more samples is kept. After a failure the
-/// profile is unchanged. Threads: exclusive; shared for `other`.
+/// Where the two have different numbers of options for a task, the side with more samples is kept.
+/// HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it may with burdens above 1e150. After a
+/// failure the profile is unchanged. Threads: exclusive; shared for `other`.
 #[entry(exclusive)]
 pub extern "C" fn hob_profile_merge(profile: *mut hob_profile, other: *const hob_profile) -> hob_result {
     let other = copy_of(other)?;

@@ -6,9 +6,9 @@ use hobgoblin_macros::{element, entry, opaque, open_enum, versioned};
 
 use super::bound::unbind;
 use super::material::environment_material;
-use crate::base::{Result, Shared, error};
+use crate::base::{Result, Shared};
 use crate::executor::Executor;
-use crate::ffi::base::argument::Argument;
+use crate::ffi::base::argument::{Argument, check_flags};
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
@@ -246,9 +246,7 @@ impl DescValues {
 }
 
 fn described(desc: &hob_program_cache_desc, given: DescValues) -> Result<Desc> {
-    if desc.flags & !FLAGS != 0 {
-        return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
-    }
+    check_flags("hob_program_cache_desc", desc.flags, FLAGS)?;
     let has = |flag: u32| desc.flags & flag != 0;
     Ok(Desc {
         memory: Options {

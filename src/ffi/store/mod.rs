@@ -62,7 +62,8 @@ pub struct hob_file_io {
     /// Passed to all callbacks.
     pub user_data: *mut c_void,
     /// Calls `add(names, name)` for each file of a directory, on this thread. `name` is without the directory. If `add`
-    /// fails, `list` must stop and fail. Files of other programs are ignored.
+    /// fails, `list` must stop and fail. Files of other programs are ignored. HOB_RESULT_NOT_FOUND if the directory
+    /// does not exist: the library takes it as empty, and creates nothing to read.
     pub list: Option<
         extern "C" fn(
             user_data: *mut c_void,
@@ -71,11 +72,14 @@ pub struct hob_file_io {
             names: *mut c_void,
         ) -> u32,
     >,
-    /// Creates a directory and all missing directories above it. Succeeds if the directory exists.
+    /// Creates a directory and all missing directories above it. Succeeds if the directory exists. The library calls it
+    /// before its first write there, or when `create` or `try_lock` returns HOB_RESULT_NOT_FOUND; then it tries again.
     pub create_directory: Option<extern "C" fn(user_data: *mut c_void, directory: hob_str) -> u32>,
-    /// Opens an existing file for reading. A cache keeps about 80 files open, and one more for each bundle.
+    /// Opens an existing file for reading. HOB_RESULT_NOT_FOUND if the file or its directory does not exist. A cache
+    /// keeps about 80 files open, and one more for each bundle.
     pub open: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_file: *mut *mut c_void) -> u32>,
-    /// Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists.
+    /// Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists. HOB_RESULT_NOT_FOUND if its
+    /// directory does not exist: create no directory here.
     pub create: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_file: *mut *mut c_void) -> u32>,
     /// Closes a file of `open` or `create`. Called exactly once for each.
     pub close: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void)>,

@@ -46,19 +46,23 @@ pub struct Known {
 }
 
 impl Known {
-    /// Add a pipeline to the precompiler, with its description. Returns its index, and whether it is new.
+    /// Add a pipeline to the precompiler, with its description. Returns its index, whether it is new, and whether its uses
+    /// were counted before. Uses of a pipeline that the host builds are not: it was unknown.
     pub fn add(
         &self,
         precompiler: &Precompiler,
         entry: &Entry<'_>,
         description: DescriptionRef<'_>,
-    ) -> Result<(u32, bool)> {
+    ) -> Result<(u32, bool, bool)> {
         // One allocation at most is too many, if another thread adds the same.
         let description = match self.has_description(precompiler, entry) {
             true => None,
             false => Some(Shared::try_new(description.try_to_owned()?)?),
         };
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        // A group may know it.
+        let before = precompiler.find(&entry.key).and_then(|index| self.facts.get(index));
+        let before = before.map_or(0, |fact| fact.flags.load(Relaxed));
         let room = precompiler.len() + 1;
         self.facts.reserve(room)?;
         self.uses.reserve(room)?;
@@ -70,7 +74,7 @@ impl Known {
         if let (Some(fact), Some(description)) = (self.facts.get(index), description) {
             _ = fact.description.set(description);
         }
-        Ok((index, is_new))
+        Ok((index, is_new, before & USED > 0 && before & ORIGIN != Origin::Host as u8))
     }
 
     fn has_description(&self, precompiler: &Precompiler, entry: &Entry<'_>) -> bool {

@@ -136,7 +136,7 @@ impl Core {
             build_us: entry.build_us,
             sightings: entry.sightings,
         };
-        let (index, is_new) = self.known.add(&self.precompiler, &planned, entry.description)?;
+        let (index, is_new, _) = self.known.add(&self.precompiler, &planned, entry.description)?;
         if self.known.set_origin(index, origin) {
             self.counters.opened();
         }
@@ -359,7 +359,7 @@ impl Library {
             sightings: &[],
         };
         let is_banned = self.state(&key) == State::Banned;
-        let (index, _) = self.known.add(&self.precompiler, &planned, description)?;
+        let (index, _, was_counted) = self.known.add(&self.precompiler, &planned, description)?;
         self.precompiler.settle(&key, State::Ready)?;
         if is_banned {
             let name = Start(&key);
@@ -368,19 +368,21 @@ impl Library {
                 format_args!("the host built the banned pipeline {name}: it is ready, and banned at the next start"),
             );
         }
-        let was_used = !self.known.note_first_use(index, frame);
+        // The origin is set before the use: another thread that sees this use sees who built the pipeline.
+        let is_news = self.known.set_origin(index, Origin::Host);
+        let is_first = self.known.note_first_use(index, frame);
         self.known.set_build_us(index, build_us);
-        if !was_used {
+        if !was_counted {
             // The use was not counted, because the pipeline was unknown.
             self.known.uses.note_use(Place::of(index), thread_number());
         }
-        let origin = self.known.origin(index);
-        self.counters.built_by_host(origin, was_used, build_us);
-        if origin.is_none() && self.known.set_origin(index, Origin::Host) {
+        let origin = self.known.origin(index).filter(|_| !is_news);
+        self.counters.built_by_host(origin, !is_first, build_us);
+        if is_news {
             host_log(Level::Info, format_args!("new {} pipeline {}", description.kind.name(), Start(&key)));
             self.saving.save(index, mask);
             self.serve();
-        } else if !was_used && self.known.is_of_cache(index) {
+        } else if is_first && self.known.is_of_cache(index) {
             // A cache had it, and the host built it before it was ready.
             self.saving.used(index, mask, false);
         }

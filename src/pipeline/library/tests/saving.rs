@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::store;
+use crate::testing::scaled;
 
 #[test]
 fn user_cache_that_is_switched_off_keeps_nothing() {
@@ -28,6 +29,64 @@ fn unwritable_directory_is_a_problem_but_no_failure() {
     assert!(library.problem().is_none());
     drop(library);
     assert_eq!(Library::open(on(&disk, &driver)).expect("it opens").1.entries, 1);
+}
+
+/// Threads that use an unknown pipeline at the same time build it each, and each use counts.
+#[test]
+fn every_host_build_of_an_unknown_pipeline_counts_a_use() {
+    use crate::pipeline::recording::{Merged, Recording};
+    let (disk, driver) = (FaultDisk::default(), driver());
+    disk.write(Path::new("runs/other"), b"");
+    let path = "runs/a.rec.hobpipe";
+    let library = opened(Options { recording: Some(path.into()), ..on(&disk, &driver) }, 1);
+    // Of a shipped cache: its use is counted when it is used.
+    assert_eq!(library.use_pipeline(&key(0)), State::Queued);
+    library.add(description(0).borrow(), 1).expect("memory");
+    for _ in 0..3 {
+        assert_eq!(library.use_pipeline(&key(7)), State::Unknown);
+    }
+    for _ in 0..3 {
+        library.add(description(7).borrow(), 1).expect("memory");
+    }
+    // A group knows it, so that its uses count at once.
+    library.precompiler().add_group(&[key(8)]).expect("memory");
+    assert_ne!(library.use_pipeline(&key(8)), State::Ready);
+    library.add(description(8).borrow(), 1).expect("memory");
+    let uses = |number| library.known.uses.uses(library.precompiler.find(&key(number)).expect("known"));
+    assert_eq!([uses(0), uses(7), uses(8)], [1, 3, 1]);
+    assert_eq!((library.coverage().missed, library.coverage().unknown), (1, 2));
+    library.flush().expect("there is space");
+    drop(library);
+    let run = Recording::open(&share(disk.process()).unwrap(), Path::new(path)).expect("it was written");
+    let (mut merged, mut found) = (Merged::default(), BTreeMap::new());
+    merged.add(&run).expect("readable");
+    merged
+        .for_each(|pipeline| {
+            found.insert(pipeline.key, pipeline.uses.times);
+            Ok(())
+        })
+        .expect("memory");
+    assert_eq!(found, BTreeMap::from([(key(0), 1), (key(7), 3), (key(8), 1)]));
+}
+
+/// The same on threads.
+#[test]
+fn concurrent_host_builds_count_all_uses() {
+    for _ in 0..scaled(50) {
+        let driver = driver();
+        let library = opened(options(&driver), 0);
+        let (start, pipeline) = (std::sync::Barrier::new(4), description(7));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    assert_eq!(library.use_pipeline(&key(7)), State::Unknown);
+                    start.wait();
+                    library.add(pipeline.borrow(), 1).expect("memory");
+                });
+            }
+        });
+        assert_eq!(library.known.uses.uses(library.precompiler.find(&key(7)).expect("known")), 4);
+    }
 }
 
 /// A thread uses a pipeline that another one has just made known, but not yet noted as used.
