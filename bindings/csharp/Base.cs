@@ -510,7 +510,7 @@ namespace Hobgoblin
                 Str.len = (UIntPtr)(uint)Encoding.UTF8.GetBytes(from, text.Length, Str.data, size);
         }
 
-        /// <summary>With U+FFFD for what has no UTF-8.</summary>
+        /// <summary>Lone surrogates become U+FFFD.</summary>
         internal static Utf8 Lenient(string text)
         {
             return new Utf8(text, Encoding.UTF8.GetByteCount(text));
