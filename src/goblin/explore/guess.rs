@@ -153,10 +153,8 @@ impl Explorer {
         let sure = halved(failures);
         let hope = halved(failures.saturating_sub(GUESS.distrust_after)).max(GUESS.lower_bound);
         if let Some(cost) = unknown.cost_by_relative_burden() {
-            // Only the step beyond the dearest known option below is uncertain.
-            let below = unknown.known().map(|(_, mean)| mean).filter(|&mean| mean <= cost).fold(0.0, f64::max);
-            let Weight { mean, variance } = self.guesses.widened(cost - below);
-            return Weight { mean: (below + mean) * hope, variance: variance * sure * sure };
+            let Weight { mean, variance } = self.guesses.widened(cost);
+            return Weight { mean: mean * hope, variance: variance * sure * sure };
         }
         let setting = unknown.setting;
         let below =

@@ -161,18 +161,22 @@ impl Learn {
         past_to_present_ratio(&self.rules(config, lane), both)
     }
 
-    /// The ratio of present to past burdens of a task: its own, the more samples the more so, otherwise that of all tasks.
+    /// The ratio of present to past burdens of a task: its own, the more samples and the farther it is from that of all
+    /// tasks the more so.
     pub fn ratio_of(&self, rules: &Rules, task: &Task, lane: usize, all: f64) -> f64 {
         let Some(past) = task.past(lane) else { return all };
         let learned = task.learned(lane);
         let own = past_to_present_ratio(rules, std::iter::once((learned, past)));
-        let most = FORECAST.most_own_ratio;
+        let (most, off) = (FORECAST.most_own_ratio, own / all - 1.0);
         if !(1.0 / most..=most).contains(&(own / all)) {
             return all;
         }
+        let quota = u64::from(rules.measure_quota.max(1));
         let both = learned.iter().zip(past).filter(|(_, past)| past.count > 0);
-        let count = both.map(|(learned, _)| learned.run.count()).sum::<u64>() as f64;
-        all + (own - all) * count / (count + FORECAST.own_ratio_samples)
+        let count = both.map(|(learned, _)| learned.run.count().min(quota)).sum::<u64>() as f64;
+        let certain = count / (count + FORECAST.own_ratio_samples);
+        let telling = off * off / (off * off + FORECAST.own_ratio_stray.powi(2));
+        all + (own - all) * certain * telling
     }
 
     /// Update the ratios of present to past burdens on all lanes.
