@@ -451,6 +451,7 @@ namespace Hobgoblin
         static readonly UTF8Encoding Strict = new UTF8Encoding(false, true);
 
         /// <summary>Number of bytes of a text as UTF-8. Throws if it has none. Allocates nothing.</summary>
+        /// <param name="text">The text.</param>
         /// <param name="name">The parameter of the caller.</param>
         internal static int Size(string text, string name)
         {
@@ -496,6 +497,7 @@ namespace Hobgoblin
         internal hob_str Str;
 
         /// <summary>Throws for null and for text that has no UTF-8.</summary>
+        /// <param name="text">The text.</param>
         /// <param name="name">The parameter of the caller.</param>
         internal Utf8(string text, string name) : this(text, Text.Size(text, name))
         {
