@@ -16,6 +16,7 @@ use super::pull::Work;
 use super::state::{DIRTY, HAS_VALUE, Hot, INPUT, PLAIN, SIMPLE, STALE, State};
 use super::structure::Structure;
 use super::value::{Slot, Value, Values};
+use crate::base::fetch_ahead;
 use crate::executor::Stopwatch;
 
 /// Why the loop has ended.
@@ -37,6 +38,13 @@ const READY: u32 = SIMPLE | PLAIN | HAS_VALUE;
 pub fn is_simple(flags: u32) -> bool {
     flags & !(STALE | HAS_VALUE) == SIMPLE | PLAIN
 }
+
+/// A walk over most nodes asks for the memory of so many nodes at once, and so many nodes ahead. In levels of 316 x 316 nodes,
+/// which need 10 MB, a node takes 6.7 ns with it and 12.4 without; 16 nodes and distances of 32 and 128 gain less.
+const FETCHED_NODES: usize = 32;
+const FETCH_DISTANCE: usize = 64;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// A node with more readers than this gives its successor a clock of its own.
 const MOST_READERS_IN_TIME: usize = 16;
@@ -61,6 +69,15 @@ struct Loop<'a, F> {
     changed_at: &'a [AtomicU32],
 }
 
+// A derived copy would need a function that can be copied.
+impl<F> Clone for Loop<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Loop<'_, F> {}
+
 impl<'a, F> Loop<'a, F> {
     fn new(plan: &'a Plan, state: &'a State<F>) -> Self {
         let ((steps, readers), outputs) = (plan.arrays(), state.values.slots());
@@ -70,54 +87,85 @@ impl<'a, F> Loop<'a, F> {
         Self { steps, readers, hot, functions, outputs, changed_at }
     }
 
-    /// The values of the inputs of a simple step.
+    /// Begins to load the memory of nodes below `end` that have their turn later. Returns the position of the next call.
+    #[inline(never)]
+    fn fetch(&self, position: u32, end: u32) -> u32 {
+        let (first, end) = (position as usize + FETCH_DISTANCE, end as usize);
+        fetch_next(self.steps, first + FETCH_DISTANCE);
+        let steps = &self.steps[first.min(end)..end.min(first + FETCHED_NODES)];
+        if let [first, .., last] = steps
+            && last.node == first.node + FETCHED_NODES as u32 - 1
+        {
+            fetch_next(self.functions, first.node as usize);
+            fetch_next(self.hot, first.node as usize);
+            fetch_next(self.outputs, first.output() as usize);
+        } else {
+            for step in steps {
+                fetch_ahead(self.functions.as_ptr().wrapping_add(step.node as usize));
+                fetch_ahead(self.hot.as_ptr().wrapping_add(step.node as usize));
+                fetch_ahead(self.outputs.as_ptr().wrapping_add(step.output() as usize));
+            }
+        }
+        end.min(position as usize + FETCHED_NODES) as u32
+    }
+
+    /// Whether an output that a step reads has changed, and the values of its inputs. Both at once, because both depend on
+    /// how it reads. Without `ALL`, only the values count.
     ///
     /// # Safety
-    /// Nothing writes them while the slice is used. `room` has [`Bounds::inputs`](super::plan::Bounds) values.
+    /// `step` is one of `steps`, and `room` has [`Bounds::inputs`](super::plan::Bounds) values.
     #[inline(always)]
-    unsafe fn inputs<'b>(&self, plan: &Plan, values: &Values, step: &Step, room: &'b mut [Value]) -> &'b [Value]
-    where
-        'a: 'b,
-    {
-        let [first, second] = *step.few_reads();
+    unsafe fn look<const ALL: bool>(
+        &self,
+        frame: Frame<'_>,
+        step: &Step,
+        room: &mut [Value],
+    ) -> (bool, *const [Value]) {
+        let Frame { plan, values, evaluation } = frame;
+        let ([first, second], count) = (*step.few_reads(), step.inputs());
+        // SAFETY: by invariants 3 and 5.
+        let has_changed =
+            |read: u32| unsafe { self.changed_at.get_unchecked(read as usize).load(Relaxed) } == evaluation;
+        let has_any_changed = || ALL && plan.has_changed_read(step, self.changed_at, evaluation, &(0..0));
         // SAFETY: by invariants 3 and 5; there is room for the inputs by this function's contract. Adjacent outputs lie next
         // to each other.
         unsafe {
-            let count = step.inputs();
             match step.how {
                 Reads::Adjacent => {
-                    return std::slice::from_raw_parts(self.outputs.as_ptr().add(first as usize).cast(), count);
+                    let inputs = self.outputs.as_ptr().add(first as usize).cast();
+                    let has_changed = has_changed(first) || (count > 1 && has_any_changed());
+                    (has_changed, std::ptr::slice_from_raw_parts(inputs, count))
                 }
                 // Values are copied by words: one that was just written as 8 bytes and is read as 16 waits for the
                 // processor's store buffer.
                 Reads::Two => {
                     *room.get_unchecked_mut(0) = self.outputs.get_unchecked(first as usize).get();
                     *room.get_unchecked_mut(1) = self.outputs.get_unchecked(second as usize).get();
+                    (has_changed(first) || has_changed(second), room.get_unchecked(..2))
                 }
-                _ => gather(plan, values, step, room),
+                _ => {
+                    gather(plan, values, step, room);
+                    (has_any_changed(), room.get_unchecked(..count))
+                }
             }
-            room.get_unchecked(..count)
         }
     }
+}
 
-    /// Whether an output that a step reads has changed.
-    ///
-    /// # Safety
-    /// `step` is one of `steps`.
-    #[inline(always)]
-    unsafe fn has_changed_read(&self, plan: &Plan, step: &Step, evaluation: u32) -> bool {
-        let [first, second] = *step.few_reads();
-        // SAFETY: by invariants 3 and 5.
-        let has_changed =
-            |read: u32| unsafe { self.changed_at.get_unchecked(read as usize).load(Relaxed) } == evaluation;
-        match step.how {
-            Reads::Adjacent => {
-                has_changed(first)
-                    || (step.inputs() > 1 && plan.has_changed_read(step, self.changed_at, evaluation, &(0..0)))
-            }
-            Reads::Two => has_changed(first) || has_changed(second),
-            _ => plan.has_changed_read(step, self.changed_at, evaluation, &(0..0)),
-        }
+/// What [`Loop::look`] needs beside the arrays.
+#[derive(Clone, Copy)]
+struct Frame<'a> {
+    plan: &'a Plan,
+    values: &'a Values,
+    evaluation: u32,
+}
+
+/// Begins to load [`FETCHED_NODES`] values that lie next to each other.
+#[inline(always)]
+fn fetch_next<T>(values: &[T], from: usize) {
+    let first = values.as_ptr().wrapping_add(from);
+    for line in 0..FETCHED_NODES * size_of::<T>() / LINE {
+        fetch_ahead(first.wrapping_byte_add(line * LINE));
     }
 }
 
@@ -174,16 +222,22 @@ impl<F: Function> Work<'_, F> {
         let (structure, state, marks) = (self.structure, self.state, &mut *self.marks);
         let (room, failure) = self.scratch.inputs_and_failure();
         assert!(plan.bounds().inputs <= room.len(), "the scratch has room for all inputs");
+        let frame = Frame { plan, values: &state.values, evaluation };
         let mut lap = Lap { state: self.state, watch: None, next: 0 };
+        // A call with a reference to `lanes` would keep them in memory, and take 3 instructions of each node.
+        let fetched = lanes;
+        let mut fetch_at = if ALL { fetched.fetch(position, end) } else { end };
         let rest = loop {
             // SAFETY: `position` is below `end`, and that is at most the number of steps.
             let step = unsafe { lanes.steps.get_unchecked(position as usize) };
             // SAFETY: by invariant 3.
             let hot = unsafe { lanes.hot.get_unchecked(step.node as usize) };
             let flags = hot.flags.load(Relaxed);
-            // SAFETY: it is one of the steps.
+            // SAFETY: it is one of the steps, and there is room for all inputs.
+            let (has_changed_read, looked) =
+                if ALL { unsafe { lanes.look::<ALL>(frame, step, room) } } else { (true, &raw const room[..0]) };
             let waits = !ALL
-                || unsafe { lanes.has_changed_read(plan, step, evaluation) }
+                || has_changed_read
                 || (flags != READY && (flags & DIRTY != 0 && step.how != Reads::Marked || bits.has(position)));
             if waits {
                 if cancel.load(Relaxed) || (!ALL && left == 0) {
@@ -194,22 +248,20 @@ impl<F: Function> Work<'_, F> {
                     // SAFETY: by invariant 3.
                     let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };
                     let old = slot.get();
-                    // SAFETY: by invariants 4 and 6. No node writes another one's output, and there is no cycle: the inputs
-                    // do not include the output.
-                    let (function, inputs, output) = unsafe {
-                        (
-                            lanes.functions.get_unchecked(step.node as usize).as_ref().unwrap_unchecked(),
-                            lanes.inputs(plan, &state.values, step, room),
-                            slot.alone(),
-                        )
+                    // SAFETY: by invariants 4 and 6, and as before. No node writes another one's output, and there is no
+                    // cycle: the inputs do not include the output.
+                    let (inputs, function, output) = unsafe {
+                        let inputs = if ALL { looked } else { lanes.look::<ALL>(frame, step, room).1 };
+                        let function = lanes.functions.get_unchecked(step.node as usize).as_ref();
+                        (&*inputs, function.unwrap_unchecked(), slot.alone())
                     };
-                    let verdict = if hot.is_timed() {
+                    let not_done = if hot.is_timed() {
                         let number = if ALL { position.into() } else { allowed - left };
-                        lap.run(step, number, function, inputs, output, failure)
+                        unless_done(lap.run(step, number, function, inputs, output, failure))
                     } else {
-                        call(function, inputs, output, failure)
+                        unless_done(call(function, inputs, output, failure))
                     };
-                    if verdict != Verdict::Done {
+                    if let Some(verdict) = not_done {
                         slot.set(old);
                         let failure = std::mem::take(failure);
                         self.fail(plan, bits, step, verdict, failure);
@@ -242,8 +294,11 @@ impl<F: Function> Work<'_, F> {
                 skipped += 1;
             }
             if ALL {
-                if position + 1 == end {
-                    break Rest::Done;
+                if position + 1 == fetch_at {
+                    if fetch_at == end {
+                        break Rest::Done;
+                    }
+                    fetch_at = fetched.fetch(fetch_at, end);
                 }
                 position += 1;
                 continue;
@@ -302,6 +357,12 @@ fn change_input<F: Function>(
     input: u32,
 ) {
     marks.change_input(structure, state, input, &mut Some(pending));
+}
+
+/// Called where a verdict is made: the compiler knows more of it there than after both ways of a call have met.
+#[inline(always)]
+fn unless_done(verdict: Verdict) -> Option<Verdict> {
+    if verdict == Verdict::Done { None } else { Some(verdict) }
 }
 
 /// Runs a simple node.

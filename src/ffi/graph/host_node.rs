@@ -11,7 +11,7 @@ use crate::ffi::base::guard::{call_host, call_host_in_loop, host_environment, in
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::user_data::UserData;
 use crate::ffi::base::value::hob_value;
-use crate::graph::{Call, Function, Held, Value, Verdict};
+use crate::graph::{Call, Failure, Function, Held, Value, Verdict};
 
 /// How nodes are called. An evaluation has millions of calls a second, so it decides that once.
 #[derive(Default)]
@@ -196,7 +196,7 @@ impl Function for HostNode {
         match verdict {
             hob_verdict::Done => Verdict::Done,
             hob_verdict::Need => Verdict::Need(host.need),
-            other => failed(call, other),
+            other => failed(call.failure, other),
         }
     }
 
@@ -214,12 +214,13 @@ impl Function for HostNode {
     }
 }
 
+// Without the call, which a loop over nodes keeps in registers then.
 #[cold]
-fn failed(call: &mut Call<'_>, verdict: hob_verdict) -> Verdict {
-    call.failure.end_at_nul();
+fn failed(failure: &mut Failure, verdict: hob_verdict) -> Verdict {
+    failure.end_at_nul();
     if verdict != hob_verdict::Failed {
         let number = verdict.0;
-        *call.failure = Text::format(format_args!("evaluate returned {number}, which is not a hob_verdict"));
+        *failure = Text::format(format_args!("evaluate returned {number}, which is not a hob_verdict"));
     }
     Verdict::Failed
 }
