@@ -215,7 +215,7 @@ typedef struct hob_decision {
     /// sizeof(hob_decision).
     uint32_t struct_size;
     /// 1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
-    /// those that exceed the limits least. Trials do not count.
+    /// those that exceed the limits least. Trials do not count, nor does the noise that HOB_SETTING_TRIM follows.
     uint32_t feasible;
     /// Counts up from 1. Pass it with the samples of the frame.
     uint64_t id;

@@ -329,7 +329,7 @@ namespace Hobgoblin.Interop
         public uint struct_size;
 
         /// <summary>1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
-        /// those that exceed the limits least. Trials do not count.</summary>
+        /// those that exceed the limits least. Trials do not count, nor does the noise that HOB_SETTING_TRIM follows.</summary>
         public uint feasible;
 
         /// <summary>Counts up from 1. Pass it with the samples of the frame.</summary>

@@ -23,7 +23,7 @@ pub struct hob_decision {
     /// sizeof(hob_decision).
     pub struct_size: u32,
     /// 1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
-    /// those that exceed the limits least. Trials do not count.
+    /// those that exceed the limits least. Trials do not count, nor does the noise that HOB_SETTING_TRIM follows.
     pub feasible: u32,
     /// Counts up from 1. Pass it with the samples of the frame.
     pub id: u64,

@@ -4,7 +4,7 @@ use super::Choose;
 use crate::goblin::config::LANES;
 use crate::goblin::frame::Frame;
 use crate::goblin::question::Question;
-use crate::goblin::question::formulation::{Bar, Entry, Formulation, Sum, Weighed, weigh};
+use crate::goblin::question::formulation::{Bar, Entry, Formulation, Sum, Weighed, excess, weigh};
 use crate::goblin::tuning::{self, TUNING};
 use crate::knapsack::{Economy, NO_CHOICE};
 
@@ -67,10 +67,12 @@ impl Choose {
             }
         }
         let found = question.formulation.weigh_choices(economies);
-        *weighed = Weighed { feasible: true, excess: weighed.excess, ..found };
+        *weighed = Weighed { feasible: true, ..found };
         if is_quick {
-            for (lane, burden) in weighed.burden.iter_mut().enumerate().take(economies.len()) {
-                *burden *= frame.fast[lane] / frame.slow[lane];
+            let factors = frame.fast.iter().zip(&frame.slow).map(|(fast, slow)| fast / slow);
+            for (lane, (economy, factor)) in frame.economies.iter().zip(factors).enumerate() {
+                weighed.burden[lane] *= factor;
+                weighed.excess[lane] = excess(weighed.burden[lane], economy);
             }
         }
     }

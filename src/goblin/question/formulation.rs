@@ -376,12 +376,16 @@ pub fn weigh(sum: &Sum, economies: &[Economy]) -> Weighed {
     for (lane, economy) in economies.iter().enumerate() {
         let Weight { mean, variance } = sum.weights[lane];
         let burden = mean + economy.sigmas * variance.max(0.0).sqrt();
-        let excess = burden - economy.capacity;
-        // As in the solver, equality fits, however it was rounded.
-        let fits = burden.is_finite() && excess <= 1e-12 * economy.capacity.abs();
+        let excess = excess(burden, economy);
         weighed.burden[lane] = burden;
-        weighed.excess[lane] = if fits { 0.0 } else { excess };
-        weighed.feasible &= fits;
+        weighed.excess[lane] = excess;
+        weighed.feasible &= excess == 0.0;
     }
     weighed
+}
+
+/// By how much a burden exceeds the capacity; 0 if it fits. As in the solver, equality fits, however it was rounded.
+pub fn excess(burden: f64, economy: &Economy) -> f64 {
+    let excess = burden - economy.capacity;
+    if burden.is_finite() && excess <= 1e-12 * economy.capacity.abs() { 0.0 } else { excess }
 }

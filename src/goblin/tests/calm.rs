@@ -331,6 +331,28 @@ fn trim_settings_follow_short_changes_of_all_costs_and_the_others_stay_put() {
     assert!(others <= 10, "{others} changes in a minute");
 }
 
+#[test]
+fn burden_that_trim_settings_cannot_make_up_for_has_its_excess() {
+    let mut goblin = Goblin::new(&config(15.5)).unwrap();
+    let mut machine = Machine::new(9, 0.0);
+    renderer(&mut goblin, &mut machine, &[0.0; 6]);
+    let options = [OptionDesc::worth(0.0), OptionDesc::worth(1.0)];
+    let desc = SettingDesc { is_trim: true, ..SettingDesc::new("resolution", &options) };
+    machine.settings.push((goblin.add_setting(&desc).unwrap(), vec![0.1, 0.2]));
+    let (ladders, mut exceeded) = (machine.settings.clone(), 0);
+    for frame in 0..30 * SECOND {
+        let factor = if frame % SECOND >= SECOND * 3 / 4 { 1.2 } else { 0.95 };
+        for ((_, costs), (_, ladder)) in machine.settings.iter_mut().zip(&ladders) {
+            costs.iter_mut().zip(ladder).for_each(|(cost, step)| *cost = step * factor);
+        }
+        let (decision, _) = machine.frame(&mut goblin);
+        let over = decision.burden[0] - decision.capacity[0];
+        exceeded += u32::from(over > 0.1);
+        assert!((decision.excess[0] - over.max(0.0)).abs() < 1e-9, "{decision:?}");
+    }
+    assert!(exceeded > 10, "{exceeded} burdens exceeded the capacity");
+}
+
 /// Late frames in %, the mean step and the share of frames with the reason TRIM, of a TRIM setting whose changes are slow. A
 /// step of the resolution costs .15 of a frame of 10, and its change more: new render targets. The work of the frame rises
 /// and falls by a tenth.
