@@ -175,8 +175,12 @@ typedef struct hob_goblin_desc {
     /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60
     /// times this, forced changes included.
     ///
-    /// Changes are free in the learning phase, in trial windows and while the switch scale is
-    /// 0. With HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.
+    /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
+    /// HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.
+    ///
+    /// The learning phase follows the creation of a setting: 18 s, 256 to 1024 decisions. Decisions after a silence of
+    /// samples do not count. It begins again for a new lane, and for options that were never measured and may be
+    /// chosen at last.
     double changes_per_second;
     /// Decisions a second, which convert seconds to decisions: 0.001 to 1e9. Default 60.
     double decisions_per_second;

@@ -247,7 +247,8 @@ typedef struct hob_knapsack_usage {
     double burden;
     /// Part of the burden that exceeds the capacity; 0 if it fits.
     double excess;
-    /// Shadow price: the approximate value of one more unit of capacity. 0 if there is room to spare.
+    /// Shadow price: the approximate value of one more unit of capacity. It is that of the relaxed problem, which may
+    /// use capacity that the choices leave free.
     double price;
 } hob_knapsack_usage;
 

@@ -106,6 +106,8 @@ impl Core {
         self.choose.change_lanes();
         for lane in lanes.iter().filter(|&lane| self.lanes.index(lane).is_none()) {
             self.warnings.govern(lane, self.learn.history.latest() + 1);
+            // Nothing is known of the burdens on it.
+            self.choose.pace.learn_again(self.learn.history.latest(), self.config.learning_decisions());
         }
         self.lanes = lanes;
         self.learn.refresh_ratios(&self.config);

@@ -48,6 +48,9 @@ impl Core {
         let growth = self.learn.growth();
         let frame = Frame { config: &config, now, economies, held: &held[..lanes.count()], slow, fast, growth };
         let Self { learn, question, choose, explore, .. } = self;
+        if config.learns_samples() {
+            choose.pace.prolong(now, learn.books.statistics.samples);
+        }
         choose.begin_pace(&frame, explore.is_in_window(now) || config.burdens == Burdens::Totals);
         let settled =
             if other_strategy { choose.settle_anew(question, &frame)? } else { choose.settle(question, &frame)? };

@@ -166,6 +166,7 @@ impl Core {
         if ready && !was_ready {
             let position = self.position(id)?;
             self.explore.note_ready(&self.question, position, option as usize);
+            self.learn_again(position);
         }
         Ok(())
     }
@@ -187,8 +188,26 @@ impl Core {
         if first > last {
             return Err(error!(InvalidArgument, "first is {first} and last is {last}: first must not come after last"));
         }
-        setting.range = (first as u16, last.min(u32::from(u16::MAX)) as u16);
+        let range = (first as u16, last.min(u32::from(u16::MAX)) as u16);
+        let is_wider = range.0 < setting.range.0 || range.1 > setting.range.1;
+        setting.range = range;
+        if is_wider {
+            self.learn_again(position);
+        }
         Ok(())
+    }
+
+    /// Begin the learning phase again for a setting with unknown options that may be chosen now, and at most one known one.
+    fn learn_again(&mut self, position: usize) {
+        let setting = self.question.setting(position);
+        let latest = &self.learn.sampled[position].latest;
+        let is_known = |at: usize| latest[setting.cell(at)] > 0;
+        let options = 0..setting.options.len();
+        let may = |at: usize| setting.options[at].ready && (setting.range.0..=setting.range.1).contains(&(at as u16));
+        let has_new = options.clone().any(|at| may(at) && !is_known(at));
+        if setting.has_burden && has_new && options.filter(|&at| is_known(at)).count() <= 1 {
+            self.choose.pace.learn_again(self.latest_decision(), self.config.learning_decisions());
+        }
     }
 
     pub(super) fn set_enabled(&mut self, id: Id, enabled: bool) -> Result<()> {
@@ -197,6 +216,9 @@ impl Core {
         if setting.enabled != enabled {
             setting.enabled = enabled;
             self.explore.cancel(position);
+            if enabled {
+                self.learn_again(position);
+            }
         }
         Ok(())
     }

@@ -309,8 +309,12 @@ namespace Hobgoblin.Interop
         /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60
         /// times this, forced changes included.
         /// <para/>
-        /// Changes are free in the learning phase, in trial windows and while the switch scale is
-        /// 0. With HOB_BURDENS_TOTALS it limits trials only, and with a negative <c>patience</c> nothing.
+        /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
+        /// HOB_BURDENS_TOTALS it limits trials only, and with a negative <c>patience</c> nothing.
+        /// <para/>
+        /// The learning phase follows the creation of a setting: 18 s, 256 to 1024 decisions. Decisions after a silence of
+        /// samples do not count. It begins again for a new lane, and for options that were never measured and may be
+        /// chosen at last.
         /// </remarks>
         public double changes_per_second;
 

@@ -203,7 +203,8 @@ namespace Hobgoblin.Interop
         /// <summary>Part of the burden that exceeds the capacity; 0 if it fits.</summary>
         public double excess;
 
-        /// <summary>Shadow price: the approximate value of one more unit of capacity. 0 if there is room to spare.</summary>
+        /// <summary>Shadow price: the approximate value of one more unit of capacity. It is that of the relaxed problem, which may
+        /// use capacity that the choices leave free.</summary>
         public double price;
     }
 

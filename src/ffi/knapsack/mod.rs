@@ -421,7 +421,8 @@ pub struct hob_knapsack_usage {
     pub burden: f64,
     /// Part of the burden that exceeds the capacity; 0 if it fits.
     pub excess: f64,
-    /// Shadow price: the approximate value of one more unit of capacity. 0 if there is room to spare.
+    /// Shadow price: the approximate value of one more unit of capacity. It is that of the relaxed problem, which may
+    /// use capacity that the choices leave free.
     pub price: f64,
 }
 

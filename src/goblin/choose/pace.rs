@@ -28,6 +28,11 @@ pub struct Pace {
     at: u64,
     /// The last decision of the learning phase. Changes are free until then, because new options must be learned.
     learning_end: u64,
+    /// Decisions by which [`Self::learn_again`] has extended it.
+    learned_again: u64,
+    /// Samples so far, and the last decision with a new one.
+    samples: u64,
+    sampled: u64,
     /// Tokens that a change costs now: 0 to 1.
     price: f64,
     /// Tokens that a change cost in the decision before: trials of a free decision return for free.
@@ -73,6 +78,9 @@ impl Default for Pace {
             reversals: 0.0,
             at: 0,
             learning_end: 0,
+            learned_again: 0,
+            samples: 0,
+            sampled: 0,
             price: 1.0,
             price_before: 1.0,
             rate: 0.0,
@@ -88,7 +96,26 @@ impl Default for Pace {
 impl Pace {
     /// Begin or extend the learning phase.
     pub fn learn_until(&mut self, decision: u64) {
-        self.learning_end = decision;
+        self.learning_end = self.learning_end.max(decision);
+    }
+
+    /// Begin the learning phase again, unless it has begun again too often.
+    pub fn learn_again(&mut self, now: u64, decisions: u64) {
+        let added = (now + decisions).saturating_sub(self.learning_end.max(now));
+        let most = (now as f64 * PACE.relearning_share) as u64;
+        if self.learned_again + added <= most.max(4 * decisions) {
+            self.learned_again += added;
+            self.learn_until(now + decisions);
+        }
+    }
+
+    /// Decisions without samples teach nothing, so they do not count as part of the learning phase. `samples`: the number
+    /// so far.
+    pub fn prolong(&mut self, now: u64, samples: u64) {
+        if samples != self.samples {
+            (self.samples, self.sampled) = (samples, now);
+        }
+        self.learning_end += u64::from(self.is_learning(now) && now - self.sampled > PACE.most_silent);
     }
 
     /// Whether a decision is in the learning phase.

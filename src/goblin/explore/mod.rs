@@ -278,7 +278,7 @@ impl Explorer {
             if trials >= most && !is_next {
                 continue;
             }
-            self.give_up(question, frame, at);
+            self.give_up(question, scope, at);
             let Some((option, cause)) = self.next_trial(question, scope, at) else { continue };
             let steps = steps.get_or_insert_with(|| guess::typical_steps(&question.formulation, frame.economies));
             let trial = self.trial(question, scope, at, option, cause, weighed.feasible, steps);
@@ -333,13 +333,16 @@ impl Explorer {
     }
 
     /// Give up a trial whose sample is lost; the next one waits longer.
-    fn give_up(&mut self, question: &Question, frame: &Frame<'_>, at: usize) {
-        let tried = &mut self.tried[question.formulation.entries[at].position];
+    fn give_up(&mut self, question: &Question, scope: Scope<'_>, at: usize) {
+        let (frame, position) = (scope.frame, question.formulation.entries[at].position);
+        let tried = &mut self.tried[position];
         if tried.on_trial == 0 || frame.now - tried.on_trial < TRIAL.sample_timeout {
             return;
         }
+        // The host measures the setting, but not every frame: the next frame may have a sample.
+        let is_skipped = scope.learn.sampled[position].latest.iter().any(|&latest| latest > tried.on_trial);
         tried.on_trial = 0;
-        if let Some(option) = tried.options.get_mut(usize::from(tried.option)) {
+        if let Some(option) = tried.options.get_mut(usize::from(tried.option)).filter(|_| !is_skipped) {
             option.lost = option.lost.saturating_add(1);
             option.next_trial = frame.now - 1 + (TRIAL.sample_timeout << option.lost.min(TRIAL.most_doublings));
         }

@@ -78,7 +78,7 @@ impl Explorer {
             self.next_room = frame.now + room_interval;
         }
         for at in self.order(question) {
-            self.give_up(question, frame, at);
+            self.give_up(question, scope, at);
             let Some((option, cause)) = self.next_trial(question, scope, at) else { continue };
             let position = question.formulation.entries[at].position;
             let settled = question.formulation.choices[at];

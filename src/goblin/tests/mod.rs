@@ -13,6 +13,7 @@ mod pace;
 mod published;
 mod reason;
 mod recording;
+mod silence;
 mod thermal;
 mod warnings;
 

@@ -124,6 +124,12 @@ constants! {
         learning_seconds: f64 = 18.0,
         least_learning: u64 = 256,
         most_learning: u64 = 1024,
+        /// Decisions without a new sample that still count as learning. A simulator of a stranger paused its first 20 s.
+        /// The mean value of its first minute is 2.7 of 96 if all decisions count, and 64 with 4.
+        most_silent: u64 = 4,
+        /// The learning phase begins again for options that may be chosen at last, for at most this share of all
+        /// decisions. Not measured: without a limit a host that switches options on and off is never calm.
+        relearning_share: f64 = 0.125,
         /// A return to an option within this many seconds after its replacement is a reversal. It defines the term, and
         /// was not tuned.
         reversal_seconds: f64 = 10.0,

@@ -264,10 +264,9 @@ impl Proof<'_> {
         let prices = Prices::default();
         let scene = Scene { problem: case.problem, linear, prices: &prices, scores: &dual.scores };
         repair.start(&scene, &dual.picks);
-        if repair.repair(&scene, budget)
-            && !case.problem.impossible
-            && incumbent.offer(case, repair.sums.value, &repair.picks)
-        {
+        // Even if the repair ended at a tangent or at the budget, its picks may fit.
+        repair.repair(&scene, budget);
+        if !case.problem.impossible && incumbent.offer(case, repair.sums.value, &repair.picks) {
             return;
         }
         incumbent.put(case, &repair.picks);
