@@ -67,9 +67,9 @@ impl BuildTimelines {
     pub fn finish(mut self, table: &Pipelines, written: &[u32]) -> Result<Timelines<u64>> {
         let mut is_written = crate::base::try_filled(false, table.len())?;
         written.iter().for_each(|&at| is_written[at as usize] = true);
-        self.pipelines.sort_unstable();
+        sort_slowly(&mut self.pipelines, Ord::cmp);
         self.pipelines.dedup();
-        self.forms.sort_unstable();
+        sort_slowly(&mut self.forms, Ord::cmp);
         self.forms.dedup();
         let Self { timelines, forms, pipelines } = &self;
         // In two steps, because many stable pipelines have a form.

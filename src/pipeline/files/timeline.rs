@@ -4,7 +4,7 @@
 //! Of thousands of runs, those with the smallest ids are kept. Ids are random, so this is a fair sample. It does not
 //! depend on the order in which recordings or files are added.
 
-use crate::base::{Result, try_push};
+use crate::base::{Result, sort_slowly, try_push};
 use crate::pipeline::PipelineKey;
 use crate::pipeline::files::Cursor;
 use crate::pipeline::precompile::MAX_SIGHTINGS;
@@ -65,7 +65,7 @@ impl<K: Copy + Ord> Timelines<K> {
                 at
             }
         };
-        uses.sort_unstable();
+        sort_slowly(&mut uses, Ord::cmp);
         uses.dedup_by_key(|(key, _)| *key);
         self.0[at].uses = uses;
         Ok(())

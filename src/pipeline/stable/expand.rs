@@ -264,7 +264,7 @@ impl Stable {
             }
         }
         stable_keys.finish(|key, at| try_push(&mut pipelines, (key, at)))?;
-        pipelines.sort_unstable();
+        sort_slowly(&mut pipelines, Ord::cmp);
         let mut groups = Vec::new();
         for same in pipelines.chunk_by(|(one, _), (other, _)| one == other) {
             let begin = groups.last().map_or(0, |group: &Group| group.part.end);
