@@ -312,9 +312,12 @@ namespace Hobgoblin.Interop
         /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
         /// HOB_BURDENS_TOTALS it limits trials only, and with a negative <c>patience</c> nothing.
         /// <para/>
-        /// The learning phase follows the creation of a setting: 18 s, 256 to 1024 decisions. Decisions after a silence of
-        /// samples do not count. It begins again for a new lane, and for options that were never measured and may be
-        /// chosen at last.
+        /// The learning phase follows the creation of a setting and takes 18 s, 256 to 1024 decisions. With
+        /// HOB_BURDENS_LEARNED, decisions more than 4 after the one with the latest new sample do not count.
+        /// <para/>
+        /// It begins again when a lane gets a limit. It also does when options that were never measured become ready,
+        /// allowed by the range or enabled, and their setting has at most one measured option. That takes at most an eighth
+        /// of all decisions, beside the first four times.
         /// </remarks>
         public double changes_per_second;
 

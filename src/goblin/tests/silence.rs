@@ -51,6 +51,14 @@ impl Game {
         }
         (value, late)
     }
+
+    /// After these seconds, at most 3 % of the frames are late.
+    #[track_caller]
+    fn assert_punctual_after(&mut self, seconds: u64) {
+        self.play(seconds, 1.0);
+        let (_, late) = self.play(20, 1.0);
+        assert!(late < 36, "{late} of 1200 frames exceed {:?}", self.limits);
+    }
 }
 
 fn config(limits: [f64; 2]) -> Config {
@@ -73,9 +81,7 @@ fn start_without_samples_costs_no_value_later() {
 fn start_without_samples_does_not_keep_a_default_above_the_limit() {
     let mut game = Game::new([12.0, NONE], 3);
     game.play(20, 0.0);
-    game.play(10, 1.0);
-    let (_, late) = game.play(20, 1.0);
-    assert!(late < 36, "{late} of 1200 frames are late");
+    game.assert_punctual_after(10);
 }
 
 #[test]
@@ -86,9 +92,7 @@ fn options_that_are_free_at_last_are_tried() {
     pin(&mut game, 3);
     game.play(30, 1.0);
     pin(&mut game, 0);
-    game.play(10, 1.0);
-    let (_, late) = game.play(20, 1.0);
-    assert!(late < 36, "{late} of 1200 frames are late");
+    game.assert_punctual_after(10);
 }
 
 #[test]
@@ -98,9 +102,7 @@ fn lane_whose_limit_comes_late_is_kept() {
         game.play(60, 1.0);
         game.limits[1] = limit;
         game.goblin.configure(&config(game.limits)).unwrap();
-        game.play(20, 1.0);
-        let (_, late) = game.play(20, 1.0);
-        assert!(late < 36, "{late} of 1200 frames exceed {limit}");
+        game.assert_punctual_after(20);
     }
 }
 
