@@ -112,8 +112,12 @@ impl Core {
                 }
             }
             Burdens::Relative if lane == 0 => {
-                let share = self.choose.thermals[sample.lane as usize].share();
-                self.learn.controller.frame_took(sample.burden, share * limit);
+                let limit = self.choose.thermals[sample.lane as usize].share() * limit;
+                let is_late = sample.burden > limit;
+                // A frame that is late by declared changes alone says nothing about the capacity.
+                if !is_late || sample.burden - self.learn.history.changes_around(decision) > limit {
+                    self.learn.controller.frame_took(sample.burden, limit);
+                }
             }
             Burdens::Totals if lane == 0 => self.regress(decision, sample.burden, limit),
             Burdens::Relative | Burdens::Totals => {}

@@ -3,7 +3,7 @@
 use crate::base::Result;
 use crate::knapsack::NO_CHOICE;
 
-use crate::goblin::tuning::FOLLOWERS;
+use crate::goblin::tuning::{FOLLOWERS, TUNING};
 
 /// The common factor by each follower when a forecast was made.
 pub type Factors = [f32; FOLLOWERS];
@@ -199,6 +199,12 @@ impl History {
     pub fn forecast(&mut self, decision: u64, lane: usize) -> &mut Forecast {
         let at = self.row(decision) * self.lanes + lane;
         &mut self.forecasts[at]
+    }
+
+    /// The largest switch burden of a decision's changes, or of those before it, whose changes may still take time.
+    pub fn changes_around(&mut self, decision: u64) -> f64 {
+        let first = (decision + 1).saturating_sub(TUNING.forecast.change_frames).max(self.oldest());
+        (first..=decision).map(|decision| self.forecast(decision, 0).changes).fold(0.0, f64::max)
     }
 
     /// Exclude the decision's total from comparison with its forecast, on all lanes.

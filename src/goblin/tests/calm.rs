@@ -115,6 +115,39 @@ fn relative_burdens_are_calm(trims: bool) {
     assert!(late <= frames / 50, "{late} of {frames} are late");
 }
 
+/// Every change takes a fifth of the frame, and settings say so. Before, the capacity fell after each of them, and had to
+/// rise again. `delay`: frames until the time is taken.
+#[test]
+fn capacity_of_relative_burdens_does_not_fall_for_declared_changes() {
+    for delay in 0..3 {
+        let mut goblin = Goblin::new(&Config { burdens: Burdens::Relative, ..config(14.0) }).unwrap();
+        let settings = [0, 1, 2, 3, 4, 5].map(|at| {
+            let options =
+                LADDERS[at].map(|(value, cost)| OptionDesc { relative_burden: cost, ..OptionDesc::worth(value) });
+            let desc = SettingDesc { switch_burden: 3.0, ..SettingDesc::new("", &options) };
+            goblin.add_setting(&SettingDesc { id: &format!("setting {at}"), ..desc }).unwrap()
+        });
+        let (mut dice, mut changes) = (Dice(3), [0.0; 3]);
+        let (mut before, mut late, mut falls) = (0.0, 0, 0);
+        for _ in 0..300 * SECOND {
+            let decision = goblin.update().unwrap();
+            let costs = settings
+                .iter()
+                .zip(&LADDERS)
+                .map(|(id, ladder)| ladder[usize::from(goblin.choice(*id).unwrap().unwrap())].1);
+            let steady = (0.99 + 0.02 * dice.next()) * costs.sum::<f64>();
+            changes.rotate_right(1);
+            changes[0] = 3.0 * f64::from(decision.changes);
+            let total = steady + changes[delay];
+            // The capacity of this decision follows the frame before.
+            falls += u32::from(decision.capacity[0] < before && late > 0);
+            (before, late) = (decision.capacity[0], i32::from(total > 14.0 && steady <= 14.0));
+            goblin.measure_total(&Sample { decision: decision.id, lane: 0, burden: total, good: true }).unwrap();
+        }
+        assert_eq!(falls, 0, "after {delay} frames");
+    }
+}
+
 /// Relative burdens that are exact. A change that waits uses no capacity, so the capacity must not rise meanwhile.
 #[test]
 fn capacity_of_relative_burdens_does_not_rise_while_a_change_waits() {
