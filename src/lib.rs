@@ -21,6 +21,9 @@
 //! | [`perception`] | vision over frames: what did not change is not looked at again |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+#![cfg_attr(not(test), deny(clippy::dbg_macro, clippy::print_stderr, clippy::print_stdout, clippy::todo))]
+
 #[cfg(feature = "balance")]
 pub mod balance;
 pub mod base;

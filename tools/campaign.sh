@@ -33,7 +33,7 @@ amount() { if [ "$quick" ]; then echo "$2"; else echo "$1"; fi; }
 # Random calls through the C API with the sanitizers: one thread, then four.
 api() { HOB_ASAN_CALLS=$(amount 8000000 20000) HOB_TSAN_CALLS=$(amount 1000000 20000) tools/fuzz_api.sh "${HOB_FUZZ_SEED:-1}"; }
 
-rust_tests() { CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --locked --lib -p hobgoblin --target-dir target/campaign -- "$@"; }
+rust_tests() { cargo test --locked --lib -p hobgoblin --target-dir target/campaign -- "$@"; }
 # All random tests in Rust, against their models and brute force.
 random() { HOB_TEST_EFFORT=$(amount 30 1) rust_tests --quiet; }
 kills() { HOB_STORE_KILLS=$(amount 1000 20) rust_tests --nocapture store::tests::processes::kills; }

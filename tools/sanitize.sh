@@ -44,6 +44,16 @@ library() {
     cargo build --locked --lib --profile harness --features host-allocator,fault-injection,executor,program_cache,pipeline,graph,perception --target-dir "$out/$into" "$@"
 }
 
+# Compiles the other arguments with flags $1 into $out/objects-$2, one object per source, two at a time.
+compile() {
+    flags=$1 objects=$out/objects-$2
+    shift 2
+    mkdir -p "$objects"
+    printf '%s\n' "$@" | xargs -P 2 -I{} sh -c \
+        '"$0" $1 -std=c++17 -g -O1 -fno-omit-frame-pointer -Iinclude -Icpp_tests -I"$2" -c "$4" -o "$3/$(basename "$4").o"' \
+        "$cxx" "$flags" "$out/include" "$objects" {}
+}
+
 # Compiles, links and runs the programs of cpp_tests/api with the static library in folder $1, flags $2, as $3. $4 is
 # the number of the fuzzer's threads. The other arguments are a command prefix for each program.
 api() {
@@ -52,17 +62,14 @@ api() {
     mkdir -p "$out/include/api" "$out/files-$name"
     HOB_API_TABLE=$out/include/api/table.h cargo test --locked --test api -- --quiet function_table_is_written >/dev/null
     [ -f "$out/include/api/table.h" ] || { echo "no test of tests/api.rs has written the table" >&2; exit 1; }
+    compile "$flags" "api-$name" cpp_tests/api/*.cpp
     for main in cases fuzz; do
-        objects=$out/objects-$name-$main
-        mkdir -p "$objects"
-        sources="world arguments $main"
-        [ $main = fuzz ] && sources="$sources spoil"
+        objects=''
+        for object in world arguments $main $([ $main = cases ] || echo spoil); do
+            objects="$objects $out/objects-api-$name/$object.cpp.o"
+        done
         # shellcheck disable=SC2086
-        printf '%s\n' $sources | xargs -P 2 -I{} sh -c \
-            '"$0" $1 -std=c++17 -g -O1 -fno-omit-frame-pointer -Iinclude -Icpp_tests -I"$2" -c "cpp_tests/api/$4.cpp" -o "$3/$4.o"' \
-            "$cxx" "$flags" "$out/include" "$objects" {}
-        # shellcheck disable=SC2086
-        "$cxx" ${link_flags-$flags} "$objects"/*.o ${more_objects-} "$folder/libhobgoblin.a" -lpthread -ldl -lm -o "$out/${name}_$main"
+        "$cxx" ${link_flags-$flags} $objects ${more_objects-} "$folder/libhobgoblin.a" -lpthread -ldl -lm -o "$out/${name}_$main"
     done
     say "$name: misuse of every function"
     "$@" "$out/${name}_cases" --directory "$out/files-$name"
@@ -71,25 +78,25 @@ api() {
         --calls "${HOB_FUZZ_CALLS:-30000}" --seed "${HOB_FUZZ_SEED:-1}"
 }
 
-# Compiles and links the harness for $1 (shared or static) with the library in folder $2, flags $3, into $out/$4.
-program() {
+# Compiles the harness with flags $1 into $out/objects-$2, for link_harness.
+harness() {
+    compile "$1" "$2" cpp_tests/*.cpp
+}
+
+# Links the harness for $1 (shared or static) with the library in folder $2, flags $3 and the objects of $4, into
+# $out/$4_$1.
+link_harness() {
     linkage=$1 folder=$2 flags=$3 name=$4
-    sources=$(ls cpp_tests/*.cpp | grep -v /linked_)
     if [ "$linkage" = shared ]; then
-        link="$folder/libhobgoblin.so -Wl,--disable-new-dtags,-rpath,$folder"
+        linked="$folder/libhobgoblin.so -Wl,--disable-new-dtags,-rpath,$folder"
     else
-        link="$folder/libhobgoblin.a"
-        for function in malloc calloc realloc free aligned_alloc posix_memalign; do link="$link -Wl,--wrap=$function"; done
+        linked="$folder/libhobgoblin.a"
+        for function in malloc calloc realloc free aligned_alloc posix_memalign; do linked="$linked -Wl,--wrap=$function"; done
     fi
-    # One object per source, two at a time.
-    objects=$out/objects-$name
-    mkdir -p "$objects"
+    objects=$(ls "$out/objects-$name"/*.o | grep -v /linked_)
     # shellcheck disable=SC2086
-    printf '%s\n' $sources cpp_tests/linked_$linkage.cpp | xargs -P 2 -I{} sh -c \
-        '"$0" $1 -std=c++17 -g -O1 -fno-omit-frame-pointer -Iinclude -c "$3" -o "$2/$(basename "$3").o"' \
-        "$cxx" "$flags" "$objects" {}
-    # shellcheck disable=SC2086
-    "$cxx" ${link_flags-$flags} "$objects"/*.o ${more_objects-} $link -lpthread -ldl -lm -o "$out/$name"
+    "$cxx" ${link_flags-$flags} $objects "$out/objects-$name/linked_$linkage.cpp.o" ${more_objects-} $linked \
+        -lpthread -ldl -lm -o "$out/${name}_$linkage"
 }
 
 asan() {
@@ -105,8 +112,9 @@ asan() {
     export UBSAN_OPTIONS=print_stacktrace=1 HOB_LIBRARY="$folder/libhobgoblin.so"
     api "$folder" "$flags" asan 1
     [ -z "${HOB_API_ONLY:-}" ] || return 0
+    harness "$flags" asan
     for linkage in shared static; do
-        program $linkage "$folder" "$flags" "asan_$linkage"
+        link_harness $linkage "$folder" "$flags" asan
         say "AddressSanitizer: the program with the $linkage library"
         "$out/asan_$linkage"
     done
@@ -136,7 +144,8 @@ tsan() {
     options="allocator_may_return_null=1:exitcode=66:suppressions=$PWD/tools/tsan_suppressions.txt"
     api "$folder" -fsanitize=thread tsan 4 env -u HOB_LIBRARY TSAN_OPTIONS="$options" setarch -R
     [ -z "${HOB_API_ONLY:-}" ] || return 0
-    program static "$folder" -fsanitize=thread tsan_static
+    harness -fsanitize=thread tsan
+    link_harness static "$folder" -fsanitize=thread tsan
     unset more_objects link_flags
     say "ThreadSanitizer: the program with the static library"
     # ThreadSanitizer's memory layout does not work with address randomisation.
@@ -148,7 +157,7 @@ tsan() {
 rust_tests() {
     host=$(rustc -vV | sed -n 's/^host: //p')
     say "AddressSanitizer over the Rust tests of the C interface and of the store"
-    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes" CARGO_PROFILE_TEST_OPT_LEVEL=1 \
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes" \
         cargo test --locked --lib -p hobgoblin --target "$host" --target-dir "$out/rust" -- --quiet ffi:: store:: base:: testing:: \
         --skip decompression_bomb_is_refused_with_little_memory `# under a limit of addresses, which ASan needs itself` \
         --skip hostile_directories_cost_little_time_and_memory  # ASan keeps freed memory
@@ -161,7 +170,8 @@ under_valgrind() {
     library plain
     folder=$out/plain/harness
     export HOB_LIBRARY="$folder/libhobgoblin.so"
-    program static "$folder" "" plain_static
+    harness "" plain
+    link_harness static "$folder" "" plain
     say "valgrind: the program with the static library"
     # Valgrind's processor has no floating-point traps and does not flush denormals, so tests with hostile environments
     # are skipped. It runs one thread at a time, so scheduling must be fair. Child processes are killed on purpose, and

@@ -3,7 +3,7 @@
 //
 //     graph SHAPE EVALUATOR FRAMES
 //
-// SHAPE: chain (16,384 nodes) or levels (128 x 128), in whose frames all nodes run; or avoidable, diamond, mux or idle:
+// SHAPE: chain (16,384 nodes) or levels (128 x 128), in whose frames all nodes run; or avoidable, diamond, fan-in or idle:
 // small graphs. EVALUATOR: loop, or a number of hob_evaluator. Small graphs ignore it: they have HOB_EVALUATOR_AUTO.
 
 #include <hobgoblin/graph.h>
@@ -180,10 +180,10 @@ struct Small {
 
     explicit Small(const char* name) {
         check(hob_graph_create(nullptr, &graph), "create");
-        const size_t count = std::strcmp(name, "mux") == 0 ? 100 : 1;
+        const size_t count = std::strcmp(name, "fan-in") == 0 ? 100 : 1;
         for (size_t at = 0; at < count; at++) heads.push_back(add(HOB_NODE_CLASS_INPUT, nullptr, {}));
         hob_node_id last = heads[0];
-        if (std::strcmp(name, "mux") == 0) {
+        if (std::strcmp(name, "fan-in") == 0) {
             last = pure(&plus_one, {pure(&plus_one, {pure(&sum, heads)})});
         } else if (std::strcmp(name, "diamond") == 0) {
             std::vector<hob_node_id> middle;

@@ -563,7 +563,7 @@ impl Proof<'_> {
                 return Ok(None);
             }
             bound = floor;
-            assumed *= std::env::var("LG").map_or(2.0, |x| x.parse().unwrap());
+            assumed *= 2.0;
         }
         Ok(Some(bound))
     }

@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 use hobgoblin::graph::Value;
 use libloading::Library;
 
-use crate::shapes::{Op, Shape, value};
+use crate::shapes::{Op, Shape, Tables, value};
 
 /// As in `graph.h`.
 #[repr(C)]
@@ -180,6 +180,8 @@ extern "C" fn run<const OP: u8>(user_data: *mut c_void, call: *mut NodeCall) -> 
 pub struct Graph<'a> {
     api: &'a Api,
     handle: *mut c_void,
+    /// Freed after the graph.
+    tables: Box<Tables>,
 }
 
 impl<'a> Graph<'a> {
@@ -188,7 +190,7 @@ impl<'a> Graph<'a> {
         let mut handle = null_mut();
         // SAFETY: the header allows no desc.
         assert_eq!(unsafe { (api.create)(null(), &raw mut handle) }, 0);
-        Self { api, handle }
+        Self { api, handle, tables: Box::new(Tables::new()) }
     }
 
     /// The graph of a shape, and its nodes. `rounds`: for [`Op::Work`].
@@ -225,8 +227,8 @@ impl<'a> Graph<'a> {
 
     fn add_of(&mut self, class: u32, op: Op, inputs: usize, rounds: &'a u32) -> NodeId {
         let evaluate: extern "C" fn(*mut c_void, *mut NodeCall) -> u32 =
-            op.pick([run::<0>, run::<1>, run::<2>, run::<3>, run::<4>]);
-        self.add_node(class, Some(evaluate), (&raw const *rounds).cast_mut().cast(), inputs)
+            op.pick([run::<0>, run::<1>, run::<2>, run::<3>, run::<4>, run::<5>, run::<6>]);
+        self.add_node(class, Some(evaluate), op.user_data(rounds, &self.tables), inputs)
     }
 
     fn add_node(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use incremental::{Incr, IncrState, Observer, Var};
 use salsa::Setter;
 
-use crate::shapes::{Op, Shape};
+use crate::shapes::{Op, Shape, Tables};
 
 /// A graph of `incremental`.
 pub struct Incremental {
@@ -20,18 +20,24 @@ impl Incremental {
         let state = IncrState::new_with_height(shape.nodes.len() + 2);
         let heads: Vec<Var<u64>> = (0..shape.heads).map(|_| state.var(0)).collect();
         let mut nodes: Vec<Incr<u64>> = heads.iter().map(Var::watch).collect();
+        let tables = Arc::new(Tables::new());
         for (op, inputs) in &shape.nodes {
-            let op = *op;
-            let node = match inputs[..] {
-                [one] => nodes[one as usize].map(move |&one| op.apply([one].into_iter())),
-                [one, two] => {
-                    nodes[one as usize].map2(&nodes[two as usize], move |&one, &two| op.apply([one, two].into_iter()))
+            let (op, tables) = (*op, tables.clone());
+            let all = || inputs.iter().map(|&input| nodes[input as usize].clone()).collect();
+            let node = match (op, &inputs[..]) {
+                (Op::Collect, _) => {
+                    let fold = |mut all: Vec<u64>, &input: &u64| {
+                        all.push(input);
+                        all
+                    };
+                    let read = state.fold(all(), Vec::new(), fold);
+                    read.map(move |all| op.apply(&tables, all.iter().copied()))
                 }
-                _ => {
-                    assert!(op == Op::Sum, "other functions have at most two inputs");
-                    let inputs = inputs.iter().map(|&input| nodes[input as usize].clone()).collect();
-                    state.fold(inputs, 0, |sum: u64, &input: &u64| sum.wrapping_add(input))
-                }
+                (_, &[one]) => nodes[one as usize].map(move |&one| op.apply(&tables, [one].into_iter())),
+                (_, &[one, two]) => nodes[one as usize]
+                    .map2(&nodes[two as usize], move |&one, &two| op.apply(&tables, [one, two].into_iter())),
+                (Op::Sum, _) => state.fold(all(), 0, |sum: u64, &input: &u64| sum.wrapping_add(input)),
+                _ => unreachable!("other functions have at most two inputs"),
             };
             nodes.push(node);
         }
@@ -69,6 +75,7 @@ struct Cell {
 trait Net: salsa::Database {
     fn shape(&self) -> &Shape;
     fn cell(&self, at: u32) -> Cell;
+    fn tables(&self) -> &Tables;
 }
 
 #[salsa::db]
@@ -77,6 +84,7 @@ struct Database {
     storage: salsa::Storage<Self>,
     shape: Arc<Shape>,
     cells: Arc<Vec<Cell>>,
+    tables: Arc<Tables>,
 }
 
 #[salsa::db]
@@ -91,6 +99,10 @@ impl Net for Database {
     fn cell(&self, at: u32) -> Cell {
         self.cells[at as usize]
     }
+
+    fn tables(&self) -> &Tables {
+        &self.tables
+    }
 }
 
 #[salsa::tracked(returns(copy))]
@@ -102,7 +114,7 @@ fn value(db: &dyn Net, cell: Cell) -> u64 {
         None => cell.number(db),
         Some(node) => {
             let (op, inputs) = &shape.nodes[node as usize];
-            op.apply(inputs.iter().map(|&input| value(db, db.cell(input))))
+            op.apply(db.tables(), inputs.iter().map(|&input| value(db, db.cell(input))))
         }
     }
 }
@@ -118,8 +130,12 @@ impl Salsa {
     pub fn new(shape: Shape) -> Self {
         let (heads, sinks) = (shape.heads as usize, shape.sinks());
         let count = heads + shape.nodes.len();
-        let mut database =
-            Database { storage: salsa::Storage::default(), shape: Arc::new(shape), cells: Arc::default() };
+        let mut database = Database {
+            storage: salsa::Storage::default(),
+            shape: Arc::new(shape),
+            cells: Arc::default(),
+            tables: Arc::new(Tables::new()),
+        };
         let cells: Vec<Cell> = (0..count as u32)
             .map(|at| Cell::builder(at, 0).at_durability(salsa::Durability::HIGH).new(&database))
             .collect();

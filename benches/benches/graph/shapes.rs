@@ -1,13 +1,15 @@
 //! Graphs by the numbers of the nodes that each node reads, and the hand-written loop that evaluates them.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use hobgoblin::graph::Value;
 
+/// Heads of [`mux`].
+const HEADS: u32 = 100;
+
 /// The function of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Op {
     /// Its input plus 1.
     PlusOne,
@@ -19,13 +21,46 @@ pub enum Op {
     Zero,
     /// The sum of its inputs, after as many rounds of arithmetic as `user_data` points at.
     Work,
+    /// A table of [`HEADS`] inputs, by its address.
+    Collect,
+    /// This entry of the table that its input is.
+    Entry(u32),
+}
+
+/// The tables of a node with [`Op::Collect`]. It fills them in turns, so that its value is never the one before.
+pub struct Tables {
+    tables: [[AtomicU64; HEADS as usize]; 2],
+    turn: AtomicUsize,
+}
+
+impl Tables {
+    pub const fn new() -> Self {
+        Self { tables: [const { [const { AtomicU64::new(0) }; HEADS as usize] }; 2], turn: AtomicUsize::new(0) }
+    }
+
+    fn fill(&self, inputs: impl Iterator<Item = u64>) -> u64 {
+        let turn = 1 - self.turn.load(Relaxed);
+        self.turn.store(turn, Relaxed);
+        let table = &self.tables[turn];
+        table.iter().zip(inputs).for_each(|(entry, input)| entry.store(input, Relaxed));
+        table.as_ptr().expose_provenance() as u64
+    }
+}
+
+/// An entry of the table at this address, which is of [`Tables`].
+fn entry(table: u64, at: usize) -> u64 {
+    assert!(at < HEADS as usize && table != 0, "the table is filled");
+    // SAFETY: addresses of tables come from `Tables::fill` alone, and the tables live as long as the graph.
+    unsafe { &*std::ptr::with_exposed_provenance::<AtomicU64>(table as usize).add(at) }.load(Relaxed)
 }
 
 impl Op {
-    /// The value of a node without `user_data`.
+    /// The value of a node in a graph with these tables.
     #[inline(always)]
-    pub fn apply(self, mut inputs: impl Iterator<Item = u64>) -> u64 {
+    pub fn apply(self, tables: &Tables, mut inputs: impl Iterator<Item = u64>) -> u64 {
         match self {
+            Self::Collect => tables.fill(inputs),
+            Self::Entry(at) => entry(inputs.next().unwrap_or(0), at as usize),
             Self::PlusOne => inputs.next().unwrap_or(0).wrapping_add(1),
             Self::Mix => {
                 let (one, other) = (inputs.next().unwrap_or(0), inputs.next().unwrap_or(0));
@@ -37,9 +72,10 @@ impl Op {
     }
 
     /// Calls `of` with the number of this function as a constant.
-    pub fn pick<R>(self, of: [R; 5]) -> R {
-        let at = self as usize;
-        of.into_iter().nth(at).expect("there are five functions")
+    pub fn pick<R>(self, of: [R; 7]) -> R {
+        let is_same = |at: &usize| std::mem::discriminant(&Self::of(*at as u8)) == std::mem::discriminant(&self);
+        let at = (0..7).find(is_same).expect("each function has a number");
+        of.into_iter().nth(at).expect("there are seven functions")
     }
 
     /// The function with a number.
@@ -49,21 +85,40 @@ impl Op {
             1 => Self::Mix,
             2 => Self::Sum,
             3 => Self::Zero,
-            _ => Self::Work,
+            WORK => Self::Work,
+            COLLECT => Self::Collect,
+            _ => Self::Entry(0),
+        }
+    }
+
+    /// What the callback of a node gets as its `user_data`. `rounds`: for [`Op::Work`].
+    pub fn user_data(self, rounds: &u32, tables: &Tables) -> *mut c_void {
+        match self {
+            Self::Entry(at) => std::ptr::without_provenance_mut(at as usize),
+            Self::Collect => (&raw const *tables).cast_mut().cast(),
+            _ => (&raw const *rounds).cast_mut().cast(),
         }
     }
 }
 
+/// Numbers of the functions that use their `user_data`.
+const WORK: u8 = 4;
+const COLLECT: u8 = 5;
+const ENTRY: u8 = 6;
+
 /// The value of function number `OP`, for callbacks that know it when they are compiled.
 #[inline(always)]
 pub fn value<const OP: u8>(user_data: *mut c_void, inputs: &[Value]) -> u64 {
-    let sum = const { Op::of(OP) }.apply(inputs.iter().map(|input| input.0[0]));
-    if OP == Op::Work as u8 {
+    static NO_TABLES: Tables = Tables::new();
+    let op = if OP == ENTRY { Op::Entry(user_data.addr() as u32) } else { const { Op::of(OP) } };
+    // SAFETY: nodes of this function have a pointer to tables, which outlive them.
+    let tables = if OP == COLLECT { unsafe { &*user_data.cast::<Tables>() } } else { &NO_TABLES };
+    let value = op.apply(tables, inputs.iter().map(|input| input.0[0]));
+    if OP == WORK {
         // SAFETY: nodes of this function have a pointer to the number of rounds, which outlives them.
-        let rounds = unsafe { *user_data.cast::<u32>() };
-        return spin(rounds, sum);
+        return spin(unsafe { *user_data.cast::<u32>() }, value);
     }
-    sum
+    value
 }
 
 /// Arithmetic whose rounds depend on each other.
@@ -147,15 +202,25 @@ pub fn reactive() -> Vec<Shape> {
     let broad = (0..150).map(|at| if at < 50 { plus(0) } else { plus(at - 49) }).collect();
     let mut diamond: Vec<_> = (0..5).map(|_| plus(0)).collect();
     diamond.extend([(Op::Sum, (1..6).collect()), plus(6)]);
-    let mux = vec![(Op::Sum, (0..100).collect()), plus(100), plus(101)];
+    let fan_in = vec![(Op::Sum, (0..HEADS).collect()), plus(HEADS), plus(HEADS + 1)];
     let avoidable = vec![plus(0), (Op::Zero, vec![1]), plus(2), plus(3), plus(4), plus(5)];
     vec![
         deep,
         Shape::new("broad-50", broad),
         Shape::new("diamond", diamond),
-        Shape { heads: 100, ..Shape::new("mux", mux) },
+        mux(),
         Shape { runs: 3, ..Shape::new("avoidable", avoidable) },
+        Shape { heads: HEADS, ..Shape::new("fan-in-100", fan_in) },
     ]
+}
+
+/// One node collects all heads. For each of them a node takes its entry, and two more follow. Of these, only those of the
+/// written head run.
+fn mux() -> Shape {
+    let mut nodes = vec![(Op::Collect, (0..HEADS).collect())];
+    nodes.extend((0..HEADS).map(|at| (Op::Entry(at), vec![HEADS])));
+    nodes.extend((0..2 * HEADS).map(|at| (Op::PlusOne, vec![HEADS + 1 + at])));
+    Shape { heads: HEADS, runs: 1 + 1 + u64::from(HEADS) + 2, ..Shape::new("mux", nodes) }
 }
 
 type Run = extern "C" fn(*mut c_void, *const Value, usize, *mut Value) -> u32;
@@ -172,21 +237,24 @@ pub struct Floor {
     /// By words: a value that is written as 8 bytes and read as 16 would wait for the processor's store buffer.
     values: Vec<[AtomicU64; 2]>,
     heads: usize,
+    _tables: Box<Tables>,
 }
 
 impl Floor {
     /// The loop over the nodes of a shape that run after one head has changed. Their values lie side by side if a node reads
     /// more than two.
     pub fn new(shape: &Shape) -> Self {
+        let tables = Box::new(Tables::new());
         let node = |(op, inputs): &(Op, Vec<u32>)| {
-            let run: Run = op.pick([run::<0>, run::<1>, run::<2>, run::<3>, run::<4>]);
+            let run: Run = op.pick([run::<0>, run::<1>, run::<2>, run::<3>, run::<4>, run::<5>, run::<6>]);
             assert!(inputs.len() <= 2 || inputs.windows(2).all(|pair| pair[1] == pair[0] + 1), "side by side");
             let read = [inputs[0], inputs.get(1).copied().unwrap_or(0)];
-            (run, std::ptr::null_mut(), read, inputs.len() as u32)
+            (run, op.user_data(&0, &tables), read, inputs.len() as u32)
         };
         let nodes = shape.nodes.iter().take(shape.runs as usize - 1).map(node).collect();
         let heads = shape.heads as usize;
-        Self { nodes, values: (0..heads + shape.nodes.len()).map(|_| Default::default()).collect(), heads }
+        let values = (0..heads + shape.nodes.len()).map(|_| Default::default()).collect();
+        Self { nodes, values, heads, _tables: tables }
     }
 
     pub fn frame(&self, head: usize, number: u64) {

@@ -1,5 +1,8 @@
 //! Public shapes of reactive benchmarks (Kairo and others): values, and exact counts of runs.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
 use super::*;
 
 /// Runs a check on each evaluator, and the parallel one on 1, 2, 4 and 8 threads.
@@ -82,15 +85,46 @@ fn diamond_and_triangle_join_without_glitches() {
     });
 }
 
+/// The value of the multiplexer stands for the numbers of all heads, so each node that takes one of them runs.
 #[test]
-fn multiplexer_runs_only_what_the_written_head_reaches() {
+fn multiplexer_runs_the_nodes_that_split_it_and_one_branch_behind_them() {
     each(|net| {
         let heads: Vec<Id> = (0..100).map(|_| net.input("head", 0.0)).collect();
-        let all = net.pure("mux", &heads, |inputs| {
+        let numbers = Arc::new(Mutex::new(Vec::new()));
+        let (written, writes) = (numbers.clone(), AtomicU64::new(0));
+        let all = net.pure("mux", &heads, move |inputs| {
+            *written.lock().unwrap() = inputs.to_vec();
+            writes.fetch_add(1, Relaxed) as f64
+        });
+        let effects: Vec<Id> = (0..100)
+            .map(|at| {
+                let numbers = numbers.clone();
+                let split = net.pure("split", &[all], move |_| numbers.lock().unwrap()[at]);
+                let next = plus_one(net, split);
+                net.add("effect", Class::Effect, &[next], |inputs| inputs[0])
+            })
+            .collect();
+        net.evaluate();
+        for factor in 1..3 {
+            for (at, (&head, &effect)) in heads.iter().zip(&effects).enumerate() {
+                let number = f64::from(factor) * (1.0 + at as f64);
+                net.set(head, number);
+                assert_eq!(net.evaluate().evaluated, 1 + 1 + 100 + 1 + 1);
+                assert_eq!(net.number(effect), number + 1.0);
+            }
+        }
+    });
+}
+
+#[test]
+fn node_with_a_hundred_inputs_runs_once_per_written_head() {
+    each(|net| {
+        let heads: Vec<Id> = (0..100).map(|_| net.input("head", 0.0)).collect();
+        let all = net.pure("sum", &heads, |inputs| {
             inputs.iter().enumerate().map(|(at, input)| input * f64::from(1 + at as i32)).sum()
         });
-        let split = plus_one(net, all);
-        let effect = net.add("effect", Class::Effect, &[split], |inputs| inputs[0]);
+        let next = plus_one(net, all);
+        let effect = net.add("effect", Class::Effect, &[next], |inputs| inputs[0]);
         net.evaluate();
         for (at, &head) in heads.iter().enumerate() {
             net.set(head, 1.0);
