@@ -80,6 +80,8 @@ typedef enum hob_node_class {
 } hob_node_class;
 
 /// When an output counts as changed after its node ran.
+/// Otherwise it keeps its old value. The first run is a change. Nodes of HOB_NODE_CLASS_INPUT and feedback links
+/// compare the 16 bytes in any case.
 typedef enum hob_cutoff {
     /// Its 16 bytes differ.
     HOB_CUTOFF_BYTES = 0,
@@ -109,13 +111,15 @@ typedef enum hob_verdict {
 #define HOB_NODE_INPUT_LAZY 1
 
 /// hob_node_input.flags: after a failure of the source, read its last good value.
-/// Without it the node does not run until the source recovers.
+/// Without it, or without a good value, the node does not run until the source recovers. Then it runs, also if the
+/// value is the last one.
 #define HOB_NODE_INPUT_HOLD 2
 
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
 /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
 /// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
-/// before it, but addresses are used again: count up words[1] beside a pointer.
+/// before it, but addresses are used again: count up words[1] beside a pointer. Do not read such an output by
+/// HOB_NODE_INPUT_HOLD or feedback: the handle may have been released.
 #define HOB_NODE_OUTPUT_OWNED 1
 
 /// hob_node_desc.flags: the node is a sink.
@@ -276,9 +280,9 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_connect(
     hob_graph *graph, hob_node_id source, uint32_t output, hob_node_id target, uint32_t input);
 
 /// Links an output of `source` to an input of `target`, which reads the value of the last frame.
-/// Such a link may close a cycle. In the first frame the input has hob_node_output.value of the output. `source` is
-/// evaluated in every frame. Parameters and errors as for hob_graph_connect, and HOB_RESULT_UNSUPPORTED: the output is
-/// owned. Threads: exclusive.
+/// Such a link may close a cycle. Before `source` has run, the input has hob_node_output.value of the output.
+/// `source` is evaluated in every frame. Parameters and errors as for hob_graph_connect, and
+/// HOB_RESULT_UNSUPPORTED: the output is owned. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_connect_feedback(
     hob_graph *graph, hob_node_id source, uint32_t output, hob_node_id target, uint32_t input);
 
@@ -367,7 +371,8 @@ typedef struct hob_evaluation_summary {
 ///     if (summary.broken > 0) report_failures();
 ///
 /// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. HOB_RESULT_NOT_FOUND: `desc->only` does not exist.
-/// Does not allocate, apart from the first frames after an edit and after a change of the executor.
+/// Does not allocate, apart from the first frames after an edit and after a change of the executor, and for the
+/// messages of more nodes that fail.
 ///
 /// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of
 /// the executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel
@@ -381,8 +386,8 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_evaluate(
 HOB_EXPERIMENTAL_API hob_result hob_graph_cancel(const hob_graph *graph);
 
 /// Gets the value of an output after the last evaluation.
-/// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node, or its value was
-/// released, see hob_graph_set_memory_limit; sinks keep theirs.
+/// After a failure of its node: the last good value, or all zero if that was released. HOB_RESULT_NOT_FOUND: there is
+/// no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_value(
     const hob_graph *graph, hob_node_id node, uint32_t output, hob_value *out_value);
@@ -422,9 +427,10 @@ typedef enum hob_node_why {
     HOB_NODE_WHY_WAITS = 4,
     /// It ran: it is volatile.
     HOB_NODE_WHY_VOLATILE = 5,
-    /// It ran: its `input` changed.
+    /// It ran: its `input` changed, or the source of it recovered.
     HOB_NODE_WHY_CHANGED = 6,
-    /// It ran: it was new, edited, set or invalidated.
+    /// It ran: it was new, edited, set or invalidated, an input had changed while no sink asked for it, or a feedback
+    /// link passed on a change.
     HOB_NODE_WHY_EDITED = 7,
     /// It ran: `node` read its value, which had been released; see hob_graph_set_memory_limit.
     HOB_NODE_WHY_RESTORED = 8,

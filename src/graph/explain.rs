@@ -6,7 +6,7 @@ use super::Graph;
 use super::node::{Class, Failure, Function};
 use super::state::{BROKEN, FAILED, POISONED, RESTORED, STALE};
 use super::structure::{LAZY, NONE};
-use crate::base::{Id, Result, Text};
+use crate::base::{Id, Result, Text, try_push};
 
 /// Why a node did not run in the last evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Why {
         /// The input.
         input: u32,
     },
-    /// It has not run before, was edited or set, or was invalidated.
+    /// It has not run before, was edited or set, was invalidated, or a feedback link has passed on a change.
     Edited,
     /// This node read its value, which had been released.
     Restored(Id),
@@ -67,6 +67,7 @@ impl<F: Function> Graph<F> {
                 source != NONE
                     && self.structure.source_node(input) != NONE
                     && state.changed_at(source) == self.evaluation
+                    && self.marks.is_read(&self.structure, input)
                     && !state.holds(&self.structure, input)
             };
             let changed = cells.inputs().find(has_changed);
@@ -125,33 +126,35 @@ impl<F: Function> Graph<F> {
         std::iter::successors(Some(position), next).last().unwrap_or(position)
     }
 
-    /// Why no sink demands a node, if none does. Looks at all that depends on it.
+    /// Why no sink demands a node, if none does. Looks at all that depends on it: first without lazy inputs that were not
+    /// asked for, then through these.
     fn not_demanded(&self, position: u32) -> Option<WhyNot> {
         let mut is_seen = crate::base::try_filled(false, self.structure.positions()).ok()?;
-        let mut stack = Vec::new();
-        stack.try_reserve_exact(self.structure.positions()).ok()?;
-        is_seen[position as usize] = true;
-        stack.push(position);
-        let mut reason = WhyNot::NoSink;
-        while let Some(node) = stack.pop() {
-            let cells = self.structure.node(node);
-            if cells.is_sink {
-                return None;
+        // Nodes, and the input through which they were found that was not asked for.
+        let (mut stack, mut later) = (Vec::new(), Vec::new());
+        try_push(&mut later, (position, None)).ok()?;
+        while let Some((node, unasked)) = stack.pop().or_else(|| later.pop()) {
+            if std::mem::replace(&mut is_seen[node as usize], true) {
+                continue;
             }
+            let cells = self.structure.node(node);
+            let mut is_demanded = cells.is_sink;
             for input in cells.outputs().flat_map(|output| self.structure.dependants(output)) {
-                if self.structure.source_node(input) == NONE {
-                    return None; // A source of feedback is demanded always.
-                }
+                // A source of feedback is demanded always.
+                is_demanded |= self.structure.source_node(input) == NONE;
                 let reader = self.structure.reader(input);
                 let at = input - self.structure.node(reader).first_input;
-                if self.structure.kind(input) & LAZY != 0 && self.marks.in_use(reader) & (1 << at) == 0 {
-                    reason = WhyNot::NotAsked { node: self.nodes.id_at(reader as usize), input: at };
-                } else if !std::mem::replace(&mut is_seen[reader as usize], true) {
-                    stack.push(reader);
+                let is_asked = self.structure.kind(input) & LAZY == 0 || self.marks.in_use(reader) & (1 << at) != 0;
+                match unasked {
+                    None if !is_asked => try_push(&mut later, (reader, Some((reader, at)))).ok()?,
+                    _ => try_push(&mut stack, (reader, unasked)).ok()?,
                 }
             }
+            if is_demanded {
+                return unasked.map(|(node, input)| WhyNot::NotAsked { node: self.nodes.id_at(node as usize), input });
+            }
         }
-        Some(reason)
+        Some(WhyNot::NoSink)
     }
 
     /// [`Graph::why`] as a sentence.
@@ -161,7 +164,9 @@ impl<F: Function> Graph<F> {
         let me = self.name(position);
         Ok(match self.why(node)? {
             Why::Volatile => Text::format(format_args!("{me} ran: it is volatile")),
-            Why::Edited => Text::format(format_args!("{me} ran: it was new, edited, set or invalidated")),
+            Why::Edited => Text::format(format_args!(
+                "{me} ran: it was new, edited, set or invalidated, or a feedback link passed on a change"
+            )),
             Why::Changed { input } => {
                 let pin = self.structure.node(position).first_input + input;
                 let source = self.name(self.structure.source_node(pin));

@@ -132,9 +132,8 @@ impl<F: Function> State<F> {
         on_change: &mut dyn FnMut(u32),
     ) -> bool {
         let is_shifted = outputs.clone().all(|output| self.changed_at(output) != evaluation);
-        if is_shifted {
-            self.change_flags(position, SHIFTED, 0);
-        }
+        // While it is set, inputs that hold do not count the change. The run clears it if another output has changed.
+        self.change_flags(position, SHIFTED, 0);
         for output in outputs.filter(|&output| self.changed_at(output) != evaluation) {
             self.changes()[output as usize].store(evaluation, Relaxed);
             on_change(output);

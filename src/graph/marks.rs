@@ -192,7 +192,7 @@ impl Marks {
     }
 
     /// Whether the last run of the owner of an input has read its link.
-    fn is_read(&self, structure: &Structure, input: u32) -> bool {
+    pub fn is_read(&self, structure: &Structure, input: u32) -> bool {
         let kind = structure.kind(input);
         if kind & (FEEDBACK | LAZY) == 0 {
             return true;

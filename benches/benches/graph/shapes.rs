@@ -91,7 +91,7 @@ impl Op {
         }
     }
 
-    /// What the callback of a node gets as its `user_data`. `rounds`: for [`Op::Work`].
+    /// The `user_data` of a node's callback. `rounds`: for [`Op::Work`].
     pub fn user_data(self, rounds: &u32, tables: &Tables) -> *mut c_void {
         match self {
             Self::Entry(at) => std::ptr::without_provenance_mut(at as usize),

@@ -228,7 +228,8 @@ namespace Hobgoblin.Interop
         /// </code>
         /// HOB_RESULT_PANIC: a block ended in an internal error, and some blocks were not called. Threads: shared.
         /// <para/>
-        /// Callbacks: <c>body</c>, on this thread and those of the executor, always in this thread's floating-point environment.
+        /// Callbacks: <c>body</c>, on this thread and those of the executor, always in this thread's floating-point environment
+        /// (MXCSR on x86-64, FPCR on AArch64).
         /// <c>worker</c> is 0 on this thread. It is always below hob_executor_statistics.max_concurrency. Two blocks of one loop
         /// that run at the same time have different workers. <c>body</c> may make shared calls, on this executor too.
         /// </remarks>

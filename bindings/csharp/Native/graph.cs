@@ -17,7 +17,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: hob_node_input.flags: after a failure of the source, read its last good value.</summary>
         /// <remarks>
-        /// Without it the node does not run until the source recovers.
+        /// Without it, or without a good value, the node does not run until the source recovers. Then it runs, also if the
+        /// value is the last one.
         /// </remarks>
         public const uint HOB_NODE_INPUT_HOLD = 2;
 
@@ -25,7 +26,8 @@ namespace Hobgoblin.Interop
         /// <remarks>
         /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
         /// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
-        /// before it, but addresses are used again: count up words[1] beside a pointer.
+        /// before it, but addresses are used again: count up words[1] beside a pointer. Do not read such an output by
+        /// HOB_NODE_INPUT_HOLD or feedback: the handle may have been released.
         /// </remarks>
         public const uint HOB_NODE_OUTPUT_OWNED = 1;
 
@@ -57,6 +59,10 @@ namespace Hobgoblin.Interop
     }
 
     /// <summary>Experimental: When an output counts as changed after its node ran.</summary>
+    /// <remarks>
+    /// Otherwise it keeps its old value. The first run is a change. Nodes of HOB_NODE_CLASS_INPUT and feedback links
+    /// compare the 16 bytes in any case.
+    /// </remarks>
     public enum hob_cutoff : uint
     {
         /// <summary>Its 16 bytes differ.</summary>
@@ -137,10 +143,11 @@ namespace Hobgoblin.Interop
         /// <summary>It ran: it is volatile.</summary>
         HOB_NODE_WHY_VOLATILE = 5,
 
-        /// <summary>It ran: its <c>input</c> changed.</summary>
+        /// <summary>It ran: its <c>input</c> changed, or the source of it recovered.</summary>
         HOB_NODE_WHY_CHANGED = 6,
 
-        /// <summary>It ran: it was new, edited, set or invalidated.</summary>
+        /// <summary>It ran: it was new, edited, set or invalidated, an input had changed while no sink asked for it, or a feedback
+        /// link passed on a change.</summary>
         HOB_NODE_WHY_EDITED = 7,
 
         /// <summary>It ran: <c>node</c> read its value, which had been released; see hob_graph_set_memory_limit.</summary>
@@ -567,9 +574,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Links an output of <c>source</c> to an input of <c>target</c>, which reads the value of the last frame.</summary>
         /// <remarks>
-        /// Such a link may close a cycle. In the first frame the input has hob_node_output.value of the output. <c>source</c> is
-        /// evaluated in every frame. Parameters and errors as for hob_graph_connect, and HOB_RESULT_UNSUPPORTED: the output is
-        /// owned. Threads: exclusive.
+        /// Such a link may close a cycle. Before <c>source</c> has run, the input has hob_node_output.value of the output.
+        /// <c>source</c> is evaluated in every frame. Parameters and errors as for hob_graph_connect, and
+        /// HOB_RESULT_UNSUPPORTED: the output is owned. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_connect_feedback(hob_graph* graph, hob_node_id source, uint output, hob_node_id target, uint input);
@@ -620,7 +627,8 @@ namespace Hobgoblin.Interop
         /// if (summary.broken &gt; 0) report_failures();
         /// </code>
         /// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. HOB_RESULT_NOT_FOUND: <c>desc-&gt;only</c> does not exist.
-        /// Does not allocate, apart from the first frames after an edit and after a change of the executor.
+        /// Does not allocate, apart from the first frames after an edit and after a change of the executor, and for the
+        /// messages of more nodes that fail.
         /// <para/>
         /// Threads: exclusive. Callbacks: the nodes' <c>evaluate</c>, <c>is_equal</c> and <c>release_value</c>, on this thread and those of
         /// the executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel
@@ -638,8 +646,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Gets the value of an output after the last evaluation.</summary>
         /// <remarks>
-        /// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node, or its value was
-        /// released, see hob_graph_set_memory_limit; sinks keep theirs.
+        /// After a failure of its node: the last good value, or all zero if that was released. HOB_RESULT_NOT_FOUND: there is
+        /// no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
         /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]

@@ -24,7 +24,8 @@ use crate::ffi::base::text::hob_str;
 ///
 /// HOB_RESULT_PANIC: a block ended in an internal error, and some blocks were not called. Threads: shared.
 ///
-/// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment.
+/// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment
+/// (MXCSR on x86-64, FPCR on AArch64).
 /// `worker` is 0 on this thread. It is always below hob_executor_statistics.max_concurrency. Two blocks of one loop
 /// that run at the same time have different workers. `body` may make shared calls, on this executor too.
 #[entry(any, hot, nullable(executor))]

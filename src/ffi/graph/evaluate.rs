@@ -80,7 +80,8 @@ pub struct hob_evaluation_summary {
 ///     if (summary.broken > 0) report_failures();
 ///
 /// HOB_RESULT_OK also if nodes have failed, or if it was cancelled. HOB_RESULT_NOT_FOUND: `desc->only` does not exist.
-/// Does not allocate, apart from the first frames after an edit and after a change of the executor.
+/// Does not allocate, apart from the first frames after an edit and after a change of the executor, and for the
+/// messages of more nodes that fail.
 ///
 /// Threads: exclusive. Callbacks: the nodes' `evaluate`, `is_equal` and `release_value`, on this thread and those of
 /// the executor, in this thread's floating-point environment. There, all calls on this graph except hob_graph_cancel
@@ -118,8 +119,8 @@ pub extern "C" fn hob_graph_cancel(graph: *const hob_graph) -> hob_result {
 }
 
 /// Gets the value of an output after the last evaluation.
-/// After a failure of its node: the last good value. HOB_RESULT_NOT_FOUND: there is no such node, or its value was
-/// released, see hob_graph_set_memory_limit; sinks keep theirs.
+/// After a failure of its node: the last good value, or all zero if that was released. HOB_RESULT_NOT_FOUND: there is
+/// no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
 #[entry(shared, hot, integers, experimental)]
 pub extern "C" fn hob_graph_get_value(

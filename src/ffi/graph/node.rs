@@ -30,6 +30,8 @@ pub enum hob_node_class {
 }
 
 /// When an output counts as changed after its node ran.
+/// Otherwise it keeps its old value. The first run is a change. Nodes of HOB_NODE_CLASS_INPUT and feedback links
+/// compare the 16 bytes in any case.
 #[open_enum]
 #[repr(C)]
 pub enum hob_cutoff {
@@ -62,12 +64,14 @@ pub enum hob_verdict {
 /// For the first 64 inputs of a node.
 pub const HOB_NODE_INPUT_LAZY: u32 = 1;
 /// hob_node_input.flags: after a failure of the source, read its last good value.
-/// Without it the node does not run until the source recovers.
+/// Without it, or without a good value, the node does not run until the source recovers. Then it runs, also if the
+/// value is the last one.
 pub const HOB_NODE_INPUT_HOLD: u32 = 2;
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
 /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
 /// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
-/// before it, but addresses are used again: count up words[1] beside a pointer.
+/// before it, but addresses are used again: count up words[1] beside a pointer. Do not read such an output by
+/// HOB_NODE_INPUT_HOLD or feedback: the handle may have been released.
 pub const HOB_NODE_OUTPUT_OWNED: u32 = 1;
 /// hob_node_desc.flags: the node is a sink.
 /// See hob_graph_set_sink.
@@ -260,7 +264,7 @@ impl hob_node_desc {
             hob_cutoff::Callback => {
                 return Err(error!(
                     InvalidArgument,
-                    "outputs[{at}] is compared by a callback: set hob_node_desc.is_equal"
+                    "outputs[{at}] is compared by a callback: set hob_node_desc.is_equal, which nodes of class input cannot have"
                 ));
             }
             hob_cutoff::Never => Cutoff::Never,

@@ -71,9 +71,10 @@ pub enum hob_node_why {
     Waits = 4,
     /// It ran: it is volatile.
     Volatile = 5,
-    /// It ran: its `input` changed.
+    /// It ran: its `input` changed, or the source of it recovered.
     Changed = 6,
-    /// It ran: it was new, edited, set or invalidated.
+    /// It ran: it was new, edited, set or invalidated, an input had changed while no sink asked for it, or a feedback
+    /// link passed on a change.
     Edited = 7,
     /// It ran: `node` read its value, which had been released; see hob_graph_set_memory_limit.
     Restored = 8,

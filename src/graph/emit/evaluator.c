@@ -86,19 +86,14 @@ static void @_break(@ *self, uint32_t node, uint32_t how) {
 static void @_store(@ *self, uint32_t node, const hob_value *outputs) {
     const uint32_t state = self->state[node];
     const uint32_t first = @_rows[node].first_output, end = @_rows[node + 1].first_output;
-    int any_changed = 0;
     for (uint32_t output = first; output < end; ++output, ++outputs) {
         if ((state & @_HAS_VALUE) && @_is_equal(output, &self->values[output], outputs)) continue;
         self->values[output] = *outputs;
         self->changed[output] = self->value_changed[output] = self->frame;
-        any_changed = 1;
     }
     if (state & @_BROKEN) {
-        /* Readers run again, those that hold only after a new value. */
-        for (uint32_t output = first; output < end; ++output) {
-            self->changed[output] = self->frame;
-            if (any_changed) self->value_changed[output] = self->frame;
-        }
+        /* Readers run again, but for those that hold. */
+        for (uint32_t output = first; output < end; ++output) self->changed[output] = self->frame;
         self->broken -= 1;
         @_forget_message(self, node);
     }

@@ -360,7 +360,10 @@ fn why_explains_runs_and_rests() {
         assert_eq!(text(&net, alone), "\"alone\" did not run: no sink depends on it");
         assert_eq!(text(&net, data), "\"data\" did not run: input 1 of \"builder\" is lazy, and was not asked for");
         assert_eq!(text(&net, builder), "\"builder\" did not run: no input changed");
-        assert_eq!(text(&net, head), "\"head\" ran: it was new, edited, set or invalidated");
+        assert_eq!(
+            text(&net, head),
+            "\"head\" ran: it was new, edited, set or invalidated, or a feedback link passed on a change"
+        );
     }
 }
 
@@ -436,4 +439,41 @@ fn evaluation_makes_the_plan_itself_if_the_host_does_not_pump() {
     net.sink(head);
     let evaluators: Vec<Evaluator> = (0..125).map(|_| net.evaluate().evaluator).collect();
     assert_eq!((evaluators[100], evaluators[124]), (Evaluator::Lazy, Evaluator::Bitset));
+}
+
+/// Two lazy inputs read one source, and only the second is asked for. Another source of a lazy input changes as well.
+#[test]
+fn reason_names_an_input_that_was_read() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let (condition, source, other) =
+            (net.input("condition", 0.0), net.input("source", 1.0), net.input("other", 1.0));
+        let choice = net.choice("choice", condition, &[source, source, other], |_| Some(1));
+        net.sink(choice);
+        net.sink(other);
+        net.evaluate();
+        net.set(other, 2.0);
+        net.set(source, 2.0);
+        net.evaluate();
+        assert_eq!(net.number(choice), 2.0);
+        assert_eq!(net.graph.why(choice).unwrap(), Why::Changed { input: 2 }, "{evaluator:?}");
+    }
+}
+
+/// Only a lazy input reads the node. Whether a sink depends on that input's node decides about the reason.
+#[test]
+fn node_that_no_sink_depends_on_was_not_left_out_for_lack_of_a_question() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let (condition, source) = (net.input("condition", 0.0), net.input("source", 1.0));
+        let middle = net.pure("middle", &[source], |inputs| inputs[0]);
+        let choice = net.choice("choice", condition, &[middle], |_| None);
+        let behind = net.pure("behind", &[choice], |inputs| inputs[0]);
+        net.sink(condition);
+        net.evaluate();
+        assert_eq!(net.graph.why(middle).unwrap(), Why::Not(WhyNot::NoSink), "{evaluator:?}");
+        net.sink(behind);
+        net.evaluate();
+        assert_eq!(net.graph.why(middle).unwrap(), Why::Not(WhyNot::NotAsked { node: choice, input: 1 }));
+    }
 }

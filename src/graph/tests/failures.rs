@@ -83,6 +83,52 @@ fn input_that_holds_reads_the_last_good_value() {
     }
 }
 
+/// A node has two outputs. When it recovers, one has changed, and a reader of the other one holds its value.
+#[test]
+fn recovery_runs_no_reader_that_holds_an_unchanged_output() {
+    for (evaluator, is_behind) in EVALUATORS.into_iter().flat_map(|evaluator| [(evaluator, false), (evaluator, true)]) {
+        let mut net = Net::new(evaluator);
+        let head = net.input("head", 1.0);
+        let two = NodeOptions {
+            class: Class::Pure,
+            inputs: &[Input::default()],
+            outputs: &[Output::default(); 2],
+            ..NodeOptions::default()
+        };
+        let mut last = head;
+        // The node itself fails, or one before it.
+        for fails in if is_behind { vec![true, false] } else { vec![true] } {
+            let function = closure(move |call| {
+                if fails && call.inputs[0].as_number() < 0.0 {
+                    return Verdict::Failed;
+                }
+                (call.outputs[0], call.outputs[1]) = (call.inputs[0], Value::number(5.0));
+                Verdict::Done
+            });
+            let node = net.graph.add(&two, function).unwrap();
+            net.graph.connect(last, 0, node, 0).unwrap();
+            last = node;
+        }
+        let [holds, reads] = [true, false].map(|hold| {
+            let inputs = [Input { hold, ..Input::default() }];
+            let options = NodeOptions { is_sink: true, inputs: &inputs, outputs: &[Output::default()], ..two };
+            let function = closure(|call| {
+                call.outputs[0] = call.inputs[0];
+                Verdict::Done
+            });
+            let node = net.graph.add(&options, function).unwrap();
+            net.graph.connect(last, 1, node, 0).unwrap();
+            node
+        });
+        net.evaluate();
+        net.set(head, -1.0);
+        assert_eq!(net.evaluate().broken, if is_behind { 3 } else { 2 });
+        net.set(head, 3.0);
+        assert_eq!(net.evaluate().broken, 0);
+        assert_eq!((net.runs(holds), net.runs(reads)), (1, 2), "{evaluator:?}");
+    }
+}
+
 #[test]
 fn node_that_asks_for_what_it_has_fails() {
     for evaluator in EVALUATORS {

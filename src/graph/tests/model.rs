@@ -239,10 +239,9 @@ impl Model {
             let is_gone = node.is_released && node.owned.is_some_and(|cutoff| cutoff != Cutoff::Generation);
             let is_changed = [0, 1]
                 .map(|output| !node.has_value || (is_gone && output == 0) || node.values[output] != values[output]);
-            for output in 0..2 {
-                let recovers = node.is_broken && (is_changed[0] || is_changed[1]);
-                node.versions[output] += u64::from(is_changed[output] || node.is_broken);
-                node.values_versions[output] += u64::from(is_changed[output] || recovers);
+            for (output, is_changed) in is_changed.into_iter().enumerate() {
+                node.versions[output] += u64::from(is_changed || node.is_broken);
+                node.values_versions[output] += u64::from(is_changed);
             }
             (node.values, node.has_value, node.is_broken) = (values, true, false);
         } else if is_broken {
