@@ -292,7 +292,7 @@ namespace Hobgoblin
         Volatile = 5,
         /// <summary>It ran: its <c>Input</c> changed.</summary>
         Changed = 6,
-        /// <summary>It ran: it was new, edited, set or invalidated, an input had changed while no sink asked for it, or a
+        /// <summary>It ran: it was new, edited, set or invalidated. Or an input had changed while no sink asked for it, or a
         /// feedback link passed on a change.</summary>
         Edited = 7,
         /// <summary>It ran: <c>Node</c> read its value, which had been released; see

@@ -117,9 +117,11 @@ typedef enum hob_verdict {
 
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
 /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
-/// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
-/// before it, but addresses are used again: count up words[1] beside a pointer. Do not read such an output by
-/// HOB_NODE_INPUT_HOLD or feedback: the handle may have been released.
+/// is not all zero.
+///
+/// Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles before it, but
+/// addresses are used again: count up words[1] beside a pointer. Do not read such an output by HOB_NODE_INPUT_HOLD or
+/// feedback: the handle may have been released.
 #define HOB_NODE_OUTPUT_OWNED 1
 
 /// hob_node_desc.flags: the node is a sink.
@@ -429,8 +431,8 @@ typedef enum hob_node_why {
     HOB_NODE_WHY_VOLATILE = 5,
     /// It ran: its `input` changed, or the source of it recovered.
     HOB_NODE_WHY_CHANGED = 6,
-    /// It ran: it was new, edited, set or invalidated, an input had changed while no sink asked for it, or a feedback
-    /// link passed on a change.
+    /// It ran: it was new, edited, set or invalidated.
+    /// Or an input had changed while no sink asked for it, or a feedback link passed on a change.
     HOB_NODE_WHY_EDITED = 7,
     /// It ran: `node` read its value, which had been released; see hob_graph_set_memory_limit.
     HOB_NODE_WHY_RESTORED = 8,

@@ -25,9 +25,11 @@ namespace Hobgoblin.Interop
         /// <summary>Experimental: hob_node_output.flags: the value is a handle of the host that the graph owns.</summary>
         /// <remarks>
         /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
-        /// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
-        /// before it, but addresses are used again: count up words[1] beside a pointer. Do not read such an output by
-        /// HOB_NODE_INPUT_HOLD or feedback: the handle may have been released.
+        /// is not all zero.
+        /// <para/>
+        /// Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles before it, but
+        /// addresses are used again: count up words[1] beside a pointer. Do not read such an output by HOB_NODE_INPUT_HOLD or
+        /// feedback: the handle may have been released.
         /// </remarks>
         public const uint HOB_NODE_OUTPUT_OWNED = 1;
 
@@ -146,8 +148,10 @@ namespace Hobgoblin.Interop
         /// <summary>It ran: its <c>input</c> changed, or the source of it recovered.</summary>
         HOB_NODE_WHY_CHANGED = 6,
 
-        /// <summary>It ran: it was new, edited, set or invalidated, an input had changed while no sink asked for it, or a feedback
-        /// link passed on a change.</summary>
+        /// <summary>It ran: it was new, edited, set or invalidated.</summary>
+        /// <remarks>
+        /// Or an input had changed while no sink asked for it, or a feedback link passed on a change.
+        /// </remarks>
         HOB_NODE_WHY_EDITED = 7,
 
         /// <summary>It ran: <c>node</c> read its value, which had been released; see hob_graph_set_memory_limit.</summary>

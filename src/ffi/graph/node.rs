@@ -69,9 +69,11 @@ pub const HOB_NODE_INPUT_LAZY: u32 = 1;
 pub const HOB_NODE_INPUT_HOLD: u32 = 2;
 /// hob_node_output.flags: the value is a handle of the host that the graph owns.
 /// When a node replaces it, and when the node is removed, the graph passes it to hob_node_desc.release_value. A handle
-/// is not all zero. Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles
-/// before it, but addresses are used again: count up words[1] beside a pointer. Do not read such an output by
-/// HOB_NODE_INPUT_HOLD or feedback: the handle may have been released.
+/// is not all zero.
+///
+/// Other nodes may pass it on, in outputs that are not owned. It must then differ from all handles before it, but
+/// addresses are used again: count up words[1] beside a pointer. Do not read such an output by HOB_NODE_INPUT_HOLD or
+/// feedback: the handle may have been released.
 pub const HOB_NODE_OUTPUT_OWNED: u32 = 1;
 /// hob_node_desc.flags: the node is a sink.
 /// See hob_graph_set_sink.

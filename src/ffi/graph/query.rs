@@ -73,8 +73,8 @@ pub enum hob_node_why {
     Volatile = 5,
     /// It ran: its `input` changed, or the source of it recovered.
     Changed = 6,
-    /// It ran: it was new, edited, set or invalidated, an input had changed while no sink asked for it, or a feedback
-    /// link passed on a change.
+    /// It ran: it was new, edited, set or invalidated.
+    /// Or an input had changed while no sink asked for it, or a feedback link passed on a change.
     Edited = 7,
     /// It ran: `node` read its value, which had been released; see hob_graph_set_memory_limit.
     Restored = 8,

@@ -462,7 +462,7 @@ fn reason_names_an_input_that_was_read() {
 
 /// Only a lazy input reads the node. Whether a sink depends on that input's node decides about the reason.
 #[test]
-fn node_that_no_sink_depends_on_was_not_left_out_for_lack_of_a_question() {
+fn reason_of_a_node_that_no_sink_depends_on_is_no_sink() {
     for evaluator in EVALUATORS {
         let mut net = Net::new(evaluator);
         let (condition, source) = (net.input("condition", 0.0), net.input("source", 1.0));
