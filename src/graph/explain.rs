@@ -38,7 +38,8 @@ pub enum Why {
         /// The input.
         input: u32,
     },
-    /// It has not run before, was edited or set, was invalidated, or a feedback link has passed on a change.
+    /// It has not run before, was edited or set, or was invalidated. Or a change of an earlier frame has reached it: by a
+    /// feedback link, or because no sink had asked for it.
     Edited,
     /// This node read its value, which had been released.
     Restored(Id),
@@ -165,7 +166,7 @@ impl<F: Function> Graph<F> {
         Ok(match self.why(node)? {
             Why::Volatile => Text::format(format_args!("{me} ran: it is volatile")),
             Why::Edited => Text::format(format_args!(
-                "{me} ran: it was new, edited, set or invalidated, or a feedback link passed on a change"
+                "{me} ran: it was new, edited, set or invalidated, or a change of an earlier frame has reached it"
             )),
             Why::Changed { input } => {
                 let pin = self.structure.node(position).first_input + input;

@@ -38,7 +38,7 @@ has not less value, but more late frames than the goblin and than asked. The ora
 the frame before. It changes as often as it likes, for nothing.
 ";
 
-/// Runs with which the preset of a resolution rule is chosen.
+/// Runs that choose the preset of a resolution rule.
 const PRESET_RUNS: usize = 4;
 
 struct Options {

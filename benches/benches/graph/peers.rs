@@ -52,7 +52,7 @@ impl Incremental {
         self.state.stabilise();
     }
 
-    /// A frame in which nothing has changed.
+    /// A frame without a change.
     pub fn stabilise(&self) {
         self.state.stabilise();
     }

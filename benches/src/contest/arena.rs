@@ -6,7 +6,7 @@ use crate::random::Random;
 
 /// Frames a second. Rules with delays in seconds count them in frames.
 pub const RATE: usize = 60;
-/// Frames of the learning phase, in which the goblin's changes are free.
+/// Frames of the learning phase. The goblin's changes are free there.
 pub const LEARNING: usize = 1024;
 /// Frames within which a change that is taken back is a reversal.
 const REVERSAL: usize = 10 * RATE;

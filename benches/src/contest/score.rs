@@ -87,7 +87,7 @@ pub struct Arena<'a> {
     pub profiles: Vec<String>,
     /// The seed of the first run.
     pub first_seed: u64,
-    /// The first runs with which the preset of a resolution rule is chosen.
+    /// The first runs, which choose the preset of a resolution rule.
     pub preset_runs: usize,
     /// Threads that play.
     pub threads: usize,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::arena::Tally;
 use super::score::{LATE, NEAR, Standing, WARM, Who, difference};
 
-/// The title of the table in which all have the same share of late frames.
+/// The title of the table of rules with equal shares of late frames.
 pub const TUNED: &str = "tuned to 1 % of late frames";
 
 /// Prints a table. Both goblins are compared with everyone: the cold one, and the one with a saved profile.

@@ -362,7 +362,7 @@ fn why_explains_runs_and_rests() {
         assert_eq!(text(&net, builder), "\"builder\" did not run: no input changed");
         assert_eq!(
             text(&net, head),
-            "\"head\" ran: it was new, edited, set or invalidated, or a feedback link passed on a change"
+            "\"head\" ran: it was new, edited, set or invalidated, or a change of an earlier frame has reached it"
         );
     }
 }
