@@ -35,7 +35,7 @@
 mod exit;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
-#[cfg(feature = "pipeline")]
+#[cfg(any(feature = "graph", feature = "pipeline"))]
 #[allow(unsafe_code, reason = "a hint to the processor")]
 mod fetch;
 pub mod files;
@@ -60,7 +60,7 @@ mod value;
 
 #[cfg(feature = "store")]
 pub use exit::at_exit;
-#[cfg(feature = "pipeline")]
+#[cfg(any(feature = "graph", feature = "pipeline"))]
 pub use fetch::fetch_ahead;
 pub use host::{Level, log as host_log};
 #[cfg(feature = "store")]
