@@ -2,12 +2,13 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::kernel::Rest;
+use super::kernel::{Rest, Simple};
 use super::marks::{Bits, Pending};
+use super::node::Verdict;
 use super::plan::Plan;
 use super::pull::Work;
 use super::rebuild::Made;
-use super::state::{self, MAYBE, STALE};
+use super::state::{self, MAYBE, STALE, State};
 use super::{Evaluation, Evaluator, Feedback, Function, Graph, Summary};
 use crate::base::{Id, Result, error};
 use crate::executor::Executor;
@@ -55,11 +56,24 @@ impl<F: Function> Graph<F> {
             if !starts_plainly && !self.is_within_frame {
                 self.start_frame();
             }
-            self.run_plan(&Executor::inline(), Evaluator::Bitset, options.node_limit, &mut summary);
-            (self.is_within_frame, self.is_settled) = (!summary.is_complete, summary.is_complete);
+            match self.run_few(options.node_limit) {
+                Ok(runs) => {
+                    summary.evaluated = runs;
+                    (self.is_within_frame, self.is_settled) = (false, true);
+                }
+                Err(runs) => {
+                    summary = self.run_plan(&Executor::inline(), Evaluator::Bitset, options.node_limit, runs);
+                    (self.is_within_frame, self.is_settled) = (!summary.is_complete, summary.is_complete);
+                }
+            }
         }
         self.cancel.0.store(false, Relaxed);
         Some(Summary { broken: self.state.broken() as u64, evaluator, ..summary })
+    }
+
+    /// Number of evaluations.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluation.into()
     }
 
     /// Whether evaluations may compute with floating-point numbers.
@@ -88,7 +102,10 @@ impl<F: Function> Graph<F> {
         match evaluator {
             _ if self.is_up_to_date() => {}
             Evaluator::Lazy => summary = self.run_lazily(options.node_limit, None),
-            _ => self.run_plan(executor, evaluator, options.node_limit, &mut summary),
+            _ => {
+                self.start_plan();
+                summary = self.run_plan(executor, evaluator, options.node_limit, 0);
+            }
         }
         self.state.note_restores(summary.restored);
         self.cancel.0.store(false, Relaxed);
@@ -238,11 +255,65 @@ impl<F: Function> Graph<F> {
         Summary { is_complete, ..work.summary }
     }
 
-    /// Runs nodes by the plan. `summary` is that of an evaluation without nodes.
+    /// Starts an evaluation by the plan: all that waits in it has its turn.
+    #[inline(always)]
+    fn start_plan(&mut self) {
+        let Self { structure, state, marks, made: Made { plan, bits }, must_scan, touched, .. } = self;
+        if std::mem::take(must_scan) {
+            scan(state, plan, bits);
+        }
+        *touched = marks.start_by_plan(structure, state, Pending { plan, bits });
+    }
+
+    /// Whether most nodes of the plan probably run, and none is broken.
+    fn expects_most(&self, node_limit: u64) -> bool {
+        self.guess.expects_most(self.touched)
+            && self.state.broken() == 0
+            && self.state.memo.is_none()
+            && node_limit >= self.made.plan.len() as u64
+    }
+
+    /// Starts an evaluation by the plan on this thread. In the usual frame few nodes run, and all are simple: then it is
+    /// complete. `Err`: [`Self::run_plan`] goes on. Returns the number of nodes that ran.
     #[inline(never)]
-    fn run_plan(&mut self, executor: &Executor, evaluator: Evaluator, node_limit: u64, summary: &mut Summary) {
-        let Self { structure, state, marks, scratch, path, made, threads, .. } = self;
-        let Made { plan, bits } = made;
+    fn run_few(&mut self, node_limit: u64) -> std::result::Result<u64, u64> {
+        self.start_plan();
+        if self.expects_most(node_limit) || self.state.broken() != 0 {
+            return Err(0);
+        }
+        let Self { structure, state, marks, scratch, made: Made { plan, bits }, evaluation, .. } = self;
+        let mut runs = 0;
+        if let Some(first) = bits.next(0) {
+            let simple = Simple { structure, state, marks, scratch, cancel: &self.cancel.0, evaluation: *evaluation };
+            let (rest, count) = simple.run::<false>(plan, bits, first..plan.len() as u32, node_limit);
+            runs = count;
+            match rest {
+                Rest::Done => {}
+                Rest::Unsuccessful(position, verdict) => {
+                    self.end_unsuccessful(position, verdict);
+                    return Err(runs);
+                }
+                _ => return Err(runs),
+            }
+        }
+        self.guess.learn(self.touched, runs, self.made.plan.len());
+        Ok(runs)
+    }
+
+    /// [`Simple::fail`] for the first failure of an evaluation.
+    #[cold]
+    #[inline(never)]
+    fn end_unsuccessful(&mut self, position: u32, verdict: Verdict) {
+        let Self { structure, state, marks, scratch, made: Made { plan, bits }, evaluation, .. } = self;
+        let simple = Simple { structure, state, marks, scratch, cancel: &self.cancel.0, evaluation: *evaluation };
+        simple.fail(plan, bits, position, verdict);
+    }
+
+    /// Runs all that waits in the plan, after so many `runs` of the same evaluation.
+    #[inline(never)]
+    fn run_plan(&mut self, executor: &Executor, evaluator: Evaluator, node_limit: u64, runs: u64) -> Summary {
+        let expects_most = evaluator != Evaluator::List && self.expects_most(node_limit);
+        let Self { structure, state, marks, scratch, path, made: Made { plan, bits }, threads, .. } = self;
         let mut work = Work {
             structure,
             state,
@@ -252,34 +323,15 @@ impl<F: Function> Graph<F> {
             evaluation: self.evaluation,
             node_limit,
             cancel: &self.cancel.0,
-            summary: Summary::default(),
+            summary: Summary { evaluated: runs, ..Summary::default() },
             is_disturbed: false,
-            expects_most: false,
+            expects_most,
         };
-        if std::mem::take(&mut self.must_scan) {
-            scan(&mut work, plan, bits);
-        }
-        let touched = work.marks.start_by_plan(structure, work.state, Pending { plan, bits });
-        let (end, is_sound) = (plan.len() as u32, work.state.broken() == 0);
-        work.expects_most = evaluator != Evaluator::List
-            && self.guess.expects_most(touched)
-            && is_sound
-            && work.state.memo.is_none()
-            && node_limit >= end.into();
-        // The usual frame: few nodes run, and all are simple.
-        if evaluator == Evaluator::Bitset && !work.expects_most && is_sound {
-            let first = bits.next(0);
-            if first.is_none_or(|first| matches!(work.run_simple_here::<false>(plan, bits, first, end), Rest::Done)) {
-                summary.evaluated = work.summary.evaluated;
-                self.guess.learn(touched, summary.evaluated, plan.len());
-                return;
-            }
-        }
         let is_complete = loop {
             let is_complete = match evaluator {
                 Evaluator::List => work.walk_list(plan, bits),
                 Evaluator::Parallel => work.walk_levels(plan, bits, threads, executor),
-                _ => work.walk(plan, bits, 0..end),
+                _ => work.walk(plan, bits, 0..plan.len() as u32),
             };
             if !is_complete || !std::mem::take(&mut work.is_disturbed) {
                 break is_complete;
@@ -288,30 +340,30 @@ impl<F: Function> Graph<F> {
         if work.expects_most {
             bits.clear_all();
         }
-        self.guess.learn(touched, work.summary.evaluated, plan.len());
+        self.guess.learn(self.touched, work.summary.evaluated, plan.len());
         if !is_complete {
             work.keep(plan, bits);
             work.marks.end_reach(false);
         }
-        *summary = Summary { is_complete, ..work.summary };
+        Summary { is_complete, ..work.summary }
     }
 }
 
 /// Gives the stale nodes of a plan their turns.
 #[cold]
 #[inline(never)]
-fn scan<F: Function>(work: &mut Work<'_, F>, plan: &Plan, bits: &mut Bits) {
+fn scan<F: Function>(state: &State<F>, plan: &Plan, bits: &mut Bits) {
     for position in 0..plan.len() as u32 {
         let step = plan.step(position);
         if !step.is_strict {
             continue;
         }
-        let flags = work.state.flags(step.node);
+        let flags = state.flags(step.node);
         if flags & state::DIRTY != 0 || (step.is_lazy && flags & STALE != 0) {
             bits.set(position);
         } else {
             // Its sources have their turn before.
-            work.state.change_flags(step.node, 0, MAYBE);
+            state.change_flags(step.node, 0, MAYBE);
         }
     }
 }

@@ -6,15 +6,17 @@
 //! has them.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::Function;
 use super::marks::{Bits, Marks, Pending};
 use super::node::{Call, Failure, Held, Verdict};
 use super::plan::{BY_INPUT, Plan, Reads, Step};
 use super::pull::Work;
-use super::state::{DIRTY, HAS_VALUE, Hot, INPUT, PLAIN, SIMPLE, STALE, State};
-use super::structure::Structure;
+use super::scratch::Scratch;
+use super::state::{DIRTY, HAS_VALUE, Hot, INPUT, PLAIN, Run, SIMPLE, STALE, State};
+use super::structure::{OWN, Structure};
 use super::value::{Slot, Value, Values};
 use crate::base::fetch_ahead;
 use crate::executor::Stopwatch;
@@ -25,8 +27,8 @@ pub enum Rest {
     Done,
     /// The node at this position waits, and does not run this way.
     General(u32),
-    /// A node has failed. Those behind this position wait.
-    Failed(u32),
+    /// The node at this position has ended with this verdict, and its message is in the scratch. Those behind it wait.
+    Unsuccessful(u32, Verdict),
     /// No node may start. Those from this position on wait.
     Stopped(u32),
 }
@@ -56,7 +58,7 @@ const MOST_READERS_IN_TIME: usize = 16;
 /// 2. The range of a step with one output is within `readers`.
 /// 3. Nodes of steps are below the lengths of `hot` and `functions`, outputs of steps and reads without [`OWN`] below those of `outputs` and
 ///    `changed_at`.
-/// 4. A node with the flag [`SIMPLE`] has a function and one output.
+/// 4. A node with the flag [`SIMPLE`] has a function and one output, and one with the flag [`INPUT`] has one output.
 /// 5. Reads of [`Reads::Adjacent`] and [`Reads::Two`] are without [`OWN`].
 /// 6. No other thread writes the `outputs` that this one reads or writes, or reads those that it writes. Either one
 ///    thread runs nodes, or several run those of one level.
@@ -82,8 +84,9 @@ impl<'a, F> Loop<'a, F> {
     fn new(plan: &'a Plan, state: &'a State<F>) -> Self {
         let ((steps, readers), outputs) = (plan.arrays(), state.values.slots());
         let ((hot, functions), changed_at, bounds) = (state.hot(), state.changes(), plan.bounds());
-        assert!(bounds.nodes <= hot.len().min(functions.len()), "the plan is of another graph");
-        assert!(bounds.outputs <= outputs.len().min(changed_at.len()), "the plan is of another graph");
+        let has_nodes = bounds.nodes <= hot.len() && bounds.nodes <= functions.len();
+        let has_outputs = bounds.outputs <= outputs.len() && bounds.outputs <= changed_at.len();
+        assert!(has_nodes && has_outputs, "the plan is of another graph");
         Self { steps, readers, hot, functions, outputs, changed_at }
     }
 
@@ -125,7 +128,7 @@ impl<'a, F> Loop<'a, F> {
         let ([first, second], count) = (*step.few_reads(), step.inputs());
         // SAFETY: by invariants 3 and 5.
         let has_changed =
-            |read: u32| unsafe { self.changed_at.get_unchecked(read as usize).load(Relaxed) } == evaluation;
+            |read: u32| ALL && unsafe { self.changed_at.get_unchecked(read as usize).load(Relaxed) } == evaluation;
         let has_any_changed = || ALL && plan.has_changed_read(step, self.changed_at, evaluation, &(0..0));
         // SAFETY: by invariants 3 and 5; there is room for the inputs by this function's contract. Adjacent outputs lie next
         // to each other.
@@ -179,51 +182,85 @@ fn gather(plan: &Plan, values: &Values, step: &Step, room: &mut [Value]) {
 
 /// Passes on the value that the host has set, to the output of a node of class input. Whether it has changed.
 #[inline(always)]
-fn take_input(values: &Values, step: &Step, hot: &Hot) -> bool {
-    let new = values.read(step.few_reads()[0]);
-    let is_changed = hot.settle(INPUT | PLAIN) | (new != values.output(step.output()));
-    values.set_output(step.output(), new);
+fn take_input(values: &Values, step: &Step, hot: &Hot, output: &Slot) -> bool {
+    let new = values.own(step.few_reads()[0] & !OWN);
+    let is_changed = hot.settle(INPUT | PLAIN) | (new != output.get());
+    output.set(new);
     is_changed
 }
 
 /// [`take_input`], in the loop that seldom meets an input.
 #[inline(never)]
-fn take_input_apart(values: &Values, step: &Step, hot: &Hot) -> bool {
-    take_input(values, step, hot)
+fn take_input_apart(values: &Values, step: &Step, hot: &Hot, output: &Slot) -> bool {
+    take_input(values, step, hot, output)
 }
 
 impl<F: Function> Work<'_, F> {
-    /// Runs what waits from `position` on, which is before `end`. No node that they read is broken.
+    /// [`Simple::run`], with what follows a failure.
+    #[inline(never)]
+    pub fn run_simple<const ALL: bool>(&mut self, plan: &Plan, bits: &mut Bits, position: u32, end: u32) -> Rest {
+        let allowed = self.node_limit.saturating_sub(self.summary.evaluated);
+        let (rest, runs) = self.simple().run::<ALL>(plan, bits, position..end, allowed);
+        self.summary.evaluated += runs;
+        if let Rest::Unsuccessful(at, verdict) = rest {
+            self.simple().fail(plan, bits, at, verdict);
+        }
+        rest
+    }
+
+    fn simple(&mut self) -> Simple<'_, F> {
+        Simple {
+            structure: self.structure,
+            state: self.state,
+            marks: self.marks,
+            scratch: self.scratch,
+            cancel: self.cancel,
+            evaluation: self.evaluation,
+        }
+    }
+}
+
+/// What the run of simple nodes needs of an evaluation.
+pub struct Simple<'a, F> {
+    pub structure: &'a Structure,
+    pub state: &'a State<F>,
+    pub marks: &'a mut Marks,
+    pub scratch: &'a mut Scratch,
+    pub cancel: &'a AtomicBool,
+    pub evaluation: u32,
+}
+
+impl<F: Function> Simple<'_, F> {
+    /// Runs what waits at these positions, at most `allowed` nodes. No node that they read is broken. Returns how many ran.
     ///
     /// Without `ALL`, the first position waits, and bits say which others do. With `ALL` it looks at each position. A node
     /// has a turn if it has a bit, or if an output that it reads has changed, and changes set no bits for such readers.
     /// This takes half the time if most nodes wait. There is no limit of nodes then.
-    #[inline(never)]
-    pub fn run_simple<const ALL: bool>(&mut self, plan: &Plan, bits: &mut Bits, position: u32, end: u32) -> Rest {
-        self.run_simple_here::<ALL>(plan, bits, position, end)
-    }
-
-    /// [`Self::run_simple`] without a call, for the start of a frame.
     #[inline(always)]
-    pub fn run_simple_here<const ALL: bool>(
-        &mut self,
+    pub fn run<const ALL: bool>(
+        self,
         plan: &Plan,
         bits: &mut Bits,
-        mut position: u32,
-        end: u32,
-    ) -> Rest {
-        let lanes = Loop::new(plan, self.state);
+        positions: Range<u32>,
+        allowed: u64,
+    ) -> (Rest, u64) {
+        let Self { structure, state, marks, scratch, cancel, evaluation } = self;
+        let Range { start, end } = positions;
+        let lanes = Loop::new(plan, state);
         bits.check_room(lanes.steps.len());
-        assert!(position < end && end as usize <= lanes.steps.len(), "it is a position of the plan");
-        let (cancel, evaluation) = (self.cancel, self.evaluation);
-        let allowed = self.node_limit.saturating_sub(self.summary.evaluated);
-        let mut left = allowed;
-        let (start, mut skipped) = (position, 0);
-        let (structure, state, marks) = (self.structure, self.state, &mut *self.marks);
-        let (room, failure) = self.scratch.inputs_and_failure();
+        assert!(start < end && end as usize <= lanes.steps.len(), "these are positions of the plan");
+        let (mut position, mut skipped, mut left) = (start, 0, allowed);
+        // Without `ALL`: the place of the word with `position`, which is the lowest in it, and the word, which is put back at
+        // the end.
+        let (mut at, mut word) = (start / 64, 0);
+        if !ALL {
+            // SAFETY: there is room for all positions.
+            word = unsafe { *bits.words.get_unchecked(at as usize) } & (u64::MAX << (start % 64));
+        }
+        let (room, failure) = scratch.inputs_and_failure();
         assert!(plan.bounds().inputs <= room.len(), "the scratch has room for all inputs");
         let frame = Frame { plan, values: &state.values, evaluation };
-        let mut lap = Lap { state: self.state, watch: None, next: 0 };
+        let mut lap = Lap { state, last: None };
         // A call with a reference to `lanes` would keep them in memory, and take 3 instructions of each node.
         let fetched = lanes;
         let mut fetch_at = if ALL { fetched.fetch(position, end) } else { end };
@@ -245,7 +282,7 @@ impl<F: Function> Work<'_, F> {
                 }
                 let is_changed = if flags == READY || (!ALL && is_simple(flags)) {
                     left -= u64::from(!ALL);
-                    // SAFETY: by invariant 3.
+                    // SAFETY: by invariants 3 and 4.
                     let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };
                     let old = slot.get();
                     // SAFETY: by invariants 4 and 6, and as before. No node writes another one's output, and there is no
@@ -263,14 +300,17 @@ impl<F: Function> Work<'_, F> {
                     };
                     if let Some(verdict) = not_done {
                         slot.set(old);
-                        let failure = std::mem::take(failure);
-                        self.fail(plan, bits, step, verdict, failure);
-                        break Rest::Failed(position);
+                        break Rest::Unsuccessful(position, verdict);
                     }
-                    (slot.get() != old) | (!ALL && flags != READY && hot.settle(READY))
+                    // The flags as before: they are read again because no register kept them during the call.
+                    let is_changed = slot.get() != old;
+                    if ALL || hot.flags.load(Relaxed) == READY { is_changed } else { hot.settle(READY) | is_changed }
                 } else if flags & !(STALE | HAS_VALUE) == INPUT | PLAIN {
                     left -= u64::from(!ALL);
-                    if ALL { take_input_apart(&state.values, step, hot) } else { take_input(&state.values, step, hot) }
+                    // SAFETY: by invariants 3 and 4.
+                    let slot = unsafe { lanes.outputs.get_unchecked(step.output() as usize) };
+                    let take = if ALL { take_input_apart } else { take_input };
+                    take(frame.values, step, hot, slot)
                 } else {
                     break Rest::General(position);
                 };
@@ -279,14 +319,25 @@ impl<F: Function> Work<'_, F> {
                     // SAFETY: by invariant 3.
                     unsafe { lanes.changed_at.get_unchecked(step.output() as usize) }.store(evaluation, Relaxed);
                 }
-                if is_changed && (!ALL || step.has_inputs_to_mark) {
-                    // SAFETY: by invariant 2.
-                    for &reader in unsafe { lanes.readers.get_unchecked(step.range_of_readers()) } {
-                        if reader & BY_INPUT == 0 {
+                if ALL && is_changed && step.has_inputs_to_mark {
+                    marks.change_readers(structure, state, plan.readers_of_simple(step), Pending { plan, bits });
+                }
+                if !ALL && is_changed {
+                    let range = step.range_of_readers();
+                    for place in range.clone() {
+                        // SAFETY: by invariant 2.
+                        let reader = unsafe { *lanes.readers.get_unchecked(place) };
+                        if reader / 64 == at {
+                            word |= 1 << (reader % 64);
+                        } else if reader & BY_INPUT == 0 {
                             // SAFETY: by invariant 1, and `check_room`.
                             unsafe { bits.set_unchecked(reader) };
                         } else {
-                            change_input(structure, state, marks, Pending { plan, bits }, reader & !BY_INPUT);
+                            let rest = &plan.readers_of_simple(step)[place - range.start..];
+                            bits.words[at as usize] = word;
+                            marks.change_readers(structure, state, rest, Pending { plan, bits });
+                            word = bits.words[at as usize];
+                            break;
                         }
                     }
                 }
@@ -303,36 +354,49 @@ impl<F: Function> Work<'_, F> {
                 position += 1;
                 continue;
             }
-            // Nothing waits before `position`, because a node gives a turn to nodes behind it only. Bits of a word are
-            // cleared when nothing more of it waits.
-            // SAFETY: as before.
-            let next = match unsafe { bits.behind_unchecked(position) } {
-                Some(next) => next,
-                None => match bits.leave_word(position) {
-                    Some(next) if next < end => next,
-                    _ => {
-                        self.summary.evaluated += allowed - left;
-                        return Rest::Done;
-                    }
-                },
-            };
-            if next >= end {
+            // Nothing waits before `position`, because a node gives a turn to nodes behind it only.
+            word &= word - 1;
+            if word == 0 {
+                // SAFETY: as before.
+                match unsafe { bits.leave_word(at) } {
+                    Some((next, bits)) if next < end => (position, at, word) = (next, next / 64, bits),
+                    _ => return (Rest::Done, allowed - left),
+                }
+                continue;
+            }
+            position = at * 64 + word.trailing_zeros();
+            if position >= end {
                 break Rest::Done;
             }
-            position = next;
         };
-        let is_over = matches!(rest, Rest::Failed(_) | Rest::Done);
         if ALL {
-            self.summary.evaluated += u64::from(position + u32::from(is_over) - start - skipped);
-            return rest;
+            let is_over = matches!(rest, Rest::Unsuccessful(..) | Rest::Done);
+            return (rest, u64::from(position + u32::from(is_over) - start - skipped));
         }
-        if is_over {
-            bits.clear_through(position);
-        } else {
-            bits.clear_before(position);
+        if matches!(rest, Rest::Unsuccessful(..)) {
+            word &= word - 1;
         }
-        self.summary.evaluated += allowed - left;
-        rest
+        bits.put_word(at as usize, word);
+        (rest, allowed - left)
+    }
+
+    /// Ends a run that was [`Rest::Unsuccessful`].
+    #[cold]
+    #[inline(never)]
+    pub fn fail(self, plan: &Plan, bits: &mut Bits, position: u32, verdict: Verdict) {
+        let Self { structure, state, marks, scratch, evaluation, .. } = self;
+        let step = plan.step(position);
+        let run = Run {
+            structure,
+            position: step.node,
+            outputs: step.outputs(),
+            available: 0,
+            evaluation,
+            is_restore: false,
+        };
+        let mut on_change =
+            |_| marks.change_readers(structure, state, plan.readers_of_simple(step), Pending { plan, bits });
+        state.end_without_values(&run, verdict, &mut scratch.failure, &mut on_change);
     }
 }
 
@@ -344,19 +408,6 @@ impl Hot {
         self.flags.store(flags | HAS_VALUE, Relaxed);
         is_first
     }
-}
-
-/// Makes the node of an input dirty, if it reads the input.
-#[cold]
-#[inline(never)]
-fn change_input<F: Function>(
-    structure: &Structure,
-    state: &State<F>,
-    marks: &mut Marks,
-    pending: Pending<'_>,
-    input: u32,
-) {
-    marks.change_input(structure, state, input, &mut Some(pending));
 }
 
 /// Called where a verdict is made: the compiler knows more of it there than after both ways of a call have met.
@@ -376,9 +427,8 @@ fn call<F: Function>(function: &F, inputs: &[Value], output: &mut Value, failure
 /// clock.
 struct Lap<'a, F> {
     state: &'a State<F>,
-    watch: Option<Stopwatch>,
-    /// The run that may go on with the watch.
-    next: u64,
+    /// The watch of the last run that was timed, and the number of the run that may go on with it.
+    last: Option<(Stopwatch, u64)>,
 }
 
 impl<F: Function> Lap<'_, F> {
@@ -394,15 +444,15 @@ impl<F: Function> Lap<'_, F> {
         output: &mut Value,
         failure: &mut Failure,
     ) -> Verdict {
-        let watch = self.watch.take().filter(|_| self.next == number);
-        let mut watch = watch.unwrap_or_else(Stopwatch::begin);
+        let last = self.last.take().filter(|&(_, next)| next == number);
+        let mut watch = last.map_or_else(Stopwatch::begin, |(watch, _)| watch);
         let verdict = call(function, inputs, output, failure);
         let passed = watch.lap();
         if !matches!(verdict, Verdict::Need(_)) {
             self.state.learn(step.node, passed);
         }
         if step.range_of_readers().len() <= MOST_READERS_IN_TIME {
-            (self.watch, self.next) = (Some(watch), number + 1);
+            self.last = Some((watch, number + 1));
         }
         verdict
     }
@@ -424,8 +474,7 @@ impl Slot {
 impl Bits {
     /// Panics unless there is room for positions below `count`.
     fn check_room(&self, count: usize) {
-        let has_room = self.words.len() * 64 >= count && self.summary.len() * 64 >= self.words.len();
-        assert!(has_room, "the set is of another plan");
+        assert!(self.words.len() * 64 >= count, "the set is of another plan");
     }
 
     /// [`Bits::set`].
@@ -444,51 +493,32 @@ impl Bits {
         }
     }
 
-    /// The lowest position of the same word behind `position`.
+    /// Removes all positions of a word, which are the lowest of all. The lowest position behind it, and the word of that.
     ///
     /// # Safety
-    /// There is room for `position`.
+    /// There is room for positions of this word.
     #[inline(always)]
-    unsafe fn behind_unchecked(&self, position: u32) -> Option<u32> {
+    unsafe fn leave_word(&mut self, word: u32) -> Option<(u32, u64)> {
+        let word = word as usize;
         // SAFETY: by this function's contract.
-        let word = unsafe { *self.words.get_unchecked((position / 64) as usize) };
-        let rest = word.wrapping_shr(position) >> 1;
-        (rest != 0).then(|| position + 1 + rest.trailing_zeros())
-    }
-
-    /// Removes all positions of a word, which are the lowest of all. The lowest position behind it.
-    #[inline(always)]
-    fn leave_word(&mut self, position: u32) -> Option<u32> {
-        let word = (position / 64) as usize;
-        self.words[word] = 0;
+        unsafe { *self.words.get_unchecked_mut(word) = 0 };
         let mut group = word / 64;
-        let mut rest = self.summary[group] & !(1 << (word % 64));
+        let mut rest = self.summary.get(group)? & !(1 << (word % 64));
         self.summary[group] = rest;
         while rest == 0 {
             group += 1;
             rest = *self.summary.get(group)?;
         }
         let word = group * 64 + rest.trailing_zeros() as usize;
-        Some(word as u32 * 64 + self.words[word].trailing_zeros())
+        let bits = self.words[word];
+        Some((word as u32 * 64 + bits.trailing_zeros(), bits))
     }
 
-    /// Removes the positions of a word before one.
-    fn clear_before(&mut self, position: u32) {
-        self.keep(position, u64::MAX << (position % 64));
-    }
-
-    /// Removes the positions of a word up to one.
-    fn clear_through(&mut self, position: u32) {
-        self.keep(position, (u64::MAX - 1) << (position % 64));
-    }
-
-    fn keep(&mut self, position: u32, mask: u64) {
-        let word = (position / 64) as usize;
-        if self.words[word] & !mask != 0 {
-            self.words[word] &= mask;
-            if self.words[word] == 0 {
-                self.forget_word(word);
-            }
+    /// Replaces a word that was not 0.
+    fn put_word(&mut self, word: usize, bits: u64) {
+        self.words[word] = bits;
+        if bits == 0 {
+            self.forget_word(word);
         }
     }
 }

@@ -7,7 +7,7 @@
 //! While a plan evaluates, this holds for the nodes outside its strict part only. Those inside have their bit in
 //! [`Pending`] instead, or in frames of most nodes read an output that has changed.
 
-use super::plan::Plan;
+use super::plan::{BY_INPUT, Plan};
 use super::state::{DIRTY, LISTED, MAYBE, STALE, State};
 use super::structure::{FEEDBACK, LAZY, Node, Structure, try_reserve_to};
 use super::{Function, structure::NONE};
@@ -62,7 +62,7 @@ pub struct Pending<'a> {
     pub bits: &'a mut Bits,
 }
 
-/// A set of positions, whose lowest is found in constant time for any usual size.
+/// A set of positions, whose lowest is found in constant time for any usual size. A set of a single word has no summary.
 #[derive(Default)]
 pub struct Bits {
     pub(super) words: Vec<u64>,
@@ -73,7 +73,8 @@ impl Bits {
     /// An empty set for positions below `count`.
     pub fn new(count: usize) -> Result<Self> {
         let words = count.div_ceil(64);
-        Ok(Self { words: crate::base::try_filled(0, words)?, summary: crate::base::try_filled(0, words.div_ceil(64))? })
+        let groups = if words > 1 { words.div_ceil(64) } else { 0 };
+        Ok(Self { words: crate::base::try_filled(0, words)?, summary: crate::base::try_filled(0, groups)? })
     }
 
     #[inline]
@@ -90,15 +91,24 @@ impl Bits {
     }
 
     /// Notes that a word is not 0 any more.
-    #[inline(never)]
+    #[inline]
     pub fn note_word(&mut self, word: usize) {
+        if !self.summary.is_empty() {
+            self.summarize(word);
+        }
+    }
+
+    #[inline(never)]
+    fn summarize(&mut self, word: usize) {
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
     /// Notes that a word is 0.
     #[inline(never)]
     pub fn forget_word(&mut self, word: usize) {
-        self.summary[word / 64] &= !(1 << (word % 64));
+        if let Some(group) = self.summary.get_mut(word / 64) {
+            *group &= !(1 << (word % 64));
+        }
     }
 
     #[inline]
@@ -310,6 +320,24 @@ impl Marks {
     ) {
         for input in structure.dependants(output) {
             self.change_input(structure, state, input, pending);
+        }
+    }
+
+    /// Gives what reads an output that has changed its turn. `readers` are those of [`Plan::readers`].
+    #[inline(never)]
+    pub fn change_readers<F: Function>(
+        &mut self,
+        structure: &Structure,
+        state: &State<F>,
+        readers: &[u32],
+        pending: Pending<'_>,
+    ) {
+        let Pending { plan, bits } = pending;
+        for &reader in readers {
+            match reader & BY_INPUT {
+                0 => bits.set(reader),
+                _ => self.change_input(structure, state, reader & !BY_INPUT, &mut Some(Pending { plan, bits })),
+            }
         }
     }
 

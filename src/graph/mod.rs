@@ -194,6 +194,8 @@ pub struct Graph<F: Function> {
     /// Whether stale nodes of the plan have no turn: it is new, or a lazy evaluation has stopped.
     must_scan: bool,
     guess: Guess,
+    /// The answer of [`Marks::start_by_plan`] in the last evaluation by a plan.
+    touched: u64,
     /// Number of evaluations.
     evaluation: u32,
     /// Whether the last evaluation is to be continued.
@@ -243,6 +245,7 @@ impl<F: Function> Graph<F> {
             is_settled: true,
             must_scan: false,
             guess: Guess::default(),
+            touched: 0,
             evaluation: 0,
             is_within_frame: false,
             quiet_frames: 0,
@@ -338,8 +341,8 @@ impl<F: Function> Drop for Graph<F> {
     }
 }
 
-fn nth(mut pins: std::ops::Range<u32>, at: usize) -> Option<u32> {
-    pins.nth(at)
+fn nth(pins: std::ops::Range<u32>, at: usize) -> Option<u32> {
+    (at < (pins.end - pins.start) as usize).then(|| pins.start + at as u32)
 }
 
 fn no_pin(kind: &str, at: usize, count: u32) -> Error {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::kernel::{Rest, is_simple};
 use super::marks::{Bits, Marks, Pending};
-use super::plan::{BY_INPUT, Plan};
+use super::plan::Plan;
 use super::pull::{Path, Work};
 use super::scratch::Scratch;
 use super::state::{DIRTY, Run};
@@ -339,7 +339,7 @@ impl<F: Function> Work<'_, F> {
             while next < end {
                 next = match work.run_simple::<true>(plan, bits, next, end) {
                     Rest::Done => break,
-                    Rest::Failed(at) => at + 1,
+                    Rest::Unsuccessful(at, _) => at + 1,
                     Rest::General(at) => {
                         has_others.store(true, Relaxed);
                         at + 1
@@ -470,14 +470,8 @@ impl<F: Function> Work<'_, F> {
             if self.state.changed_at(output) != self.evaluation {
                 continue;
             }
-            for &reader in plan.readers(step, output) {
-                if reader & BY_INPUT == 0 {
-                    bits.set(reader);
-                } else {
-                    let pending = &mut Some(Pending { plan, bits });
-                    self.marks.change_input(self.structure, self.state, reader & !BY_INPUT, pending);
-                }
-            }
+            let pending = Pending { plan, bits };
+            self.marks.change_readers(self.structure, self.state, plan.readers(step, output), pending);
         }
     }
 }

@@ -12,6 +12,9 @@ use crate::base::{Result, try_collect, try_filled, try_push};
 /// its own.
 pub const BY_INPUT: u32 = 1 << 31;
 
+/// Marks positions of nodes that are not demanded whenever a sink is.
+const SELDOM: u32 = 1 << 31;
+
 /// Most inputs of a step whose reads are in the step itself.
 pub const FEW_READS: usize = 2;
 
@@ -113,7 +116,7 @@ impl Step {
 #[derive(Default)]
 pub struct Plan {
     steps: Vec<Step>,
-    /// By node: its position, or [`NONE`].
+    /// By node: its position, with [`SELDOM`] if it is not strict; or [`NONE`].
     positions: Vec<u32>,
     /// The reads of inputs that are not in their step: see [`Structure::read_by`].
     reads: Vec<u32>,
@@ -155,6 +158,9 @@ impl Plan {
             plan.steps.iter_mut().for_each(|step| step.is_strict = true);
         }
         plan.link(structure)?;
+        for step in plan.steps.iter().filter(|step| !step.is_strict) {
+            plan.positions[step.node as usize] |= SELDOM;
+        }
         Ok(plan)
     }
 
@@ -180,7 +186,7 @@ impl Plan {
     #[inline]
     pub fn strict_position(&self, node: u32) -> u32 {
         match self.positions.get(node as usize) {
-            Some(&position) if position != NONE && self.steps[position as usize].is_strict => position,
+            Some(&position) if position & SELDOM == 0 => position,
             _ => NONE,
         }
     }
@@ -222,7 +228,7 @@ impl Plan {
 
     /// Positions in the order of the list evaluator.
     pub fn list(&self) -> impl Iterator<Item = u32> + '_ {
-        self.list.iter().map(|&node| self.positions[node as usize])
+        self.list.iter().map(|&node| self.positions[node as usize] & !SELDOM)
     }
 
     /// The positions of each level.

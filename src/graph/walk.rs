@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::Function;
 use super::kernel::Rest;
 use super::marks::{Bits, Pending};
-use super::node::{Failure, Verdict};
-use super::plan::{BY_INPUT, Plan, Step};
+use super::plan::{BY_INPUT, Plan};
 use super::pull::Work;
 use super::state::{DIRTY, Ended, INPUT, Run, SIMPLE};
 
@@ -63,7 +62,7 @@ impl<F: Function> Work<'_, F> {
                     self.expect_few(plan, bits, at, 0..0);
                     return false;
                 }
-                Rest::Failed(at) => {
+                Rest::Unsuccessful(at, _) => {
                     next = at + 1;
                     self.expect_few(plan, bits, next, plan.step(at).outputs());
                     continue;
@@ -100,30 +99,6 @@ impl<F: Function> Work<'_, F> {
                 bits.clear(position);
             } else if plan.has_changed_read(step, self.state.changes(), self.evaluation, &except) {
                 bits.set(position);
-            }
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub fn fail(&mut self, plan: &Plan, bits: &mut Bits, step: &Step, verdict: Verdict, mut failure: Failure) {
-        let run = Run {
-            structure: self.structure,
-            position: step.node,
-            outputs: step.outputs(),
-            available: 0,
-            evaluation: self.evaluation,
-            is_restore: false,
-        };
-        let mut is_changed = false;
-        self.state.end_without_values(&run, verdict, &mut failure, &mut |_| is_changed = true);
-        for &reader in plan.readers_of_simple(step).iter().filter(|_| is_changed) {
-            match reader & BY_INPUT {
-                0 => bits.set(reader),
-                _ => {
-                    let pending = &mut Some(Pending { plan, bits });
-                    self.marks.change_input(self.structure, self.state, reader & !BY_INPUT, pending);
-                }
             }
         }
     }

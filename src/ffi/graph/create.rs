@@ -36,7 +36,6 @@ pub struct GraphCell {
 /// Sums over all evaluations.
 #[derive(Clone, Copy, Default)]
 pub struct Totals {
-    pub evaluations: u64,
     pub frames: u64,
     pub runs: u64,
     pub requests: u64,
@@ -58,15 +57,20 @@ impl GraphCell {
 
     /// Evaluates in a call that leaves the host's floating-point environment active.
     #[inline]
-    pub fn evaluate(&mut self, executor: Option<Handle<'_, hob_executor>>, evaluation: &Evaluation) -> Result<Summary> {
-        let threads = executor.map_or(Ok(1), |executor| executor.read(|all| Ok(all.max_concurrency_of_callbacks())))?;
+    pub fn evaluate(&mut self, executor: Option<Handle<'_, hob_executor>>, evaluation: Evaluation) -> Result<Summary> {
+        let threads = match executor {
+            Some(executor) => executor.read(|all| Ok(all.max_concurrency_of_callbacks()))?,
+            None => 1,
+        };
         let Self { graph, calls, .. } = self;
         let here = calls.with_environment_active(|| {
             fault_point!("graph.evaluate");
-            graph.evaluate_here(threads, evaluation)
+            graph.evaluate_here(threads, &evaluation)
         });
-        let summary = here.map_or_else(|| self.evaluate_apart(executor, evaluation), Ok)?;
-        self.totals.evaluations += 1;
+        let summary = match here {
+            Some(summary) => summary,
+            None => self.evaluate_apart(executor, evaluation)?,
+        };
         self.totals.frames += u64::from(summary.is_complete && evaluation.only.is_none());
         self.totals.runs += summary.evaluated;
         self.totals.requests += summary.requests;
@@ -77,7 +81,7 @@ impl GraphCell {
     fn evaluate_apart(
         &mut self,
         executor: Option<Handle<'_, hob_executor>>,
-        evaluation: &Evaluation,
+        evaluation: Evaluation,
     ) -> Result<Summary> {
         // A clone, so that the evaluation can continue if the handle is destroyed inside it.
         let executor =
@@ -86,7 +90,7 @@ impl GraphCell {
         let Self { graph, calls, .. } = self;
         in_default_environment(|| {
             let (threads, has_floats) = (executor.max_concurrency(), graph.has_floats());
-            calls.evaluation(threads, has_floats, || graph.evaluate_apart(&executor, evaluation))
+            calls.evaluation(threads, has_floats, || graph.evaluate_apart(&executor, &evaluation))
         })
     }
 }

@@ -5,7 +5,6 @@ use hobgoblin_macros::{entry, open_enum, versioned};
 use super::create::hob_graph;
 use super::value::hob_node_id;
 use crate::base::{Id, Result};
-use crate::ffi::base::out::write_if;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::base::value::hob_value;
@@ -94,10 +93,10 @@ pub extern "C" fn hob_graph_evaluate(
     out_summary: *mut hob_evaluation_summary,
 ) -> hob_result {
     let evaluation = desc.map_or_else(|| Ok(Evaluation::default()), |desc| desc.evaluation())?;
-    let summary = graph.with(|cell| cell.evaluate(executor, &evaluation))?;
-    write_if(
-        out_summary,
-        hob_evaluation_summary {
+    let summary = graph.with(|cell| cell.evaluate(executor, evaluation))?;
+    // Most frames want no summary, so it is made only for those that do.
+    if let Some(out_summary) = out_summary {
+        out_summary.write(hob_evaluation_summary {
             is_complete: summary.is_complete.into(),
             evaluator: summary.evaluator.into(),
             runs: summary.evaluated,
@@ -105,8 +104,8 @@ pub extern "C" fn hob_graph_evaluate(
             broken: summary.broken,
             examined_inputs: summary.looked_at,
             ..hob_evaluation_summary::defaults()
-        },
-    );
+        });
+    }
     Ok(())
 }
 

@@ -55,7 +55,7 @@ pub extern "C" fn hob_graph_get_statistics(
     out_statistics.write(hob_graph_statistics {
         nodes: core.len() as u64,
         links: core.links() as u64,
-        evaluations: totals.evaluations,
+        evaluations: core.evaluations(),
         frames: totals.frames,
         runs: totals.runs,
         requests: totals.requests,
