@@ -196,7 +196,7 @@ fn take_input_apart(values: &Values, step: &Step, hot: &Hot, output: &Slot) -> b
 }
 
 impl<F: Function> Work<'_, F> {
-    /// [`Simple::run`], with what follows a failure.
+    /// [`Simple::run`], and [`Simple::fail`] after a failure.
     #[inline(never)]
     pub fn run_simple<const ALL: bool>(&mut self, plan: &Plan, bits: &mut Bits, position: u32, end: u32) -> Rest {
         let allowed = self.node_limit.saturating_sub(self.summary.evaluated);
@@ -220,7 +220,7 @@ impl<F: Function> Work<'_, F> {
     }
 }
 
-/// What the run of simple nodes needs of an evaluation.
+/// The parts of an evaluation that the run of simple nodes needs.
 pub struct Simple<'a, F> {
     pub structure: &'a Structure,
     pub state: &'a State<F>,

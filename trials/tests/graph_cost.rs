@@ -24,8 +24,7 @@ const BUILD_LIMITS: [(&str, f64, f64); 2] = [("chain", 32_769.0, 987.0), ("level
 
 /// Small graph, and the limit of instructions of a frame with one changed input, its call of hob_graph_set_input included;
 /// of `idle`, nothing has changed. The count of 2026-11-29 and 5 %.
-const SMALL_LIMITS: [(&str, f64); 4] =
-    [("idle", 181.0), ("avoidable", 843.0), ("diamond", 1790.0), ("fan-in", 1475.0)];
+const SMALL_LIMITS: [(&str, f64); 4] = [("idle", 181.0), ("avoidable", 843.0), ("diamond", 1790.0), ("fan-in", 1475.0)];
 /// Frames that are not counted, in which the graph learns, and those that are: of these one run of 64 is timed.
 const SMALL_FRAMES: (u64, u64) = (200, 1280);
 
