@@ -71,6 +71,11 @@ impl Lever {
         };
     }
 
+    /// Whether the effect of the change is not known yet. `most`: decisions until it is not awaited any longer.
+    pub fn is_awaited(&self, now: u64, most: u64) -> bool {
+        self.since > 0 && self.rests_until == 0 && now <= self.since + most
+    }
+
     /// Whether a sample of this option shows the effect.
     pub fn needs(&self, decision: u64, lane: usize, option: u16) -> bool {
         let is_of_it = self.since > 0 && decision >= self.since && lane == usize::from(self.lane);

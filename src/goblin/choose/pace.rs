@@ -22,7 +22,7 @@ const PACE: &tuning::Pace = &TUNING.pace;
 pub struct Pace {
     /// Tokens for changes; negative while overdrawn.
     tokens: f64,
-    /// Tokens for reversals.
+    /// Tokens for reversals; negative while overdrawn, for at most two minutes.
     reversals: f64,
     /// The decision of the last credit.
     at: u64,
@@ -133,8 +133,8 @@ impl Pace {
         (self.rate, self.rate_per_decision) = (rate * per_minute / 60.0, rate);
         let most = (self.rate * PACE.saved_seconds).max(1.0);
         self.tokens = (self.tokens + rate * passed).min(most).max(-PACE.most_debt);
-        self.reversals =
-            (self.reversals + PACE.reversals_per_minute * passed / per_minute).min(PACE.reversals_per_minute);
+        let most = PACE.reversals_per_minute;
+        self.reversals = (self.reversals + most * passed / per_minute).min(most).max(-most);
         self.minute.begin(now, per_minute);
         self.second.begin(now, per_minute / 60.0);
     }

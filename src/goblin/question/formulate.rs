@@ -61,7 +61,8 @@ impl Question {
                 price_per_loss: 0.0,
                 held: choice,
                 back: NO_CHOICE,
-                price_of_return: 1.0,
+                return_factor: 1.0,
+                return_price: 0.0,
                 forced: NO_CHOICE,
             });
         }

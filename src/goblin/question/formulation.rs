@@ -25,9 +25,10 @@ pub struct Entry {
     pub price_per_loss: f64,
     /// The held choice, which has no penalty.
     pub held: u16,
-    /// The option before a recent change, and the factor on the price of a return to it.
+    /// The option before a recent change. A return to it has the price times a factor, and a fixed price beside.
     pub back: u16,
-    pub price_of_return: f64,
+    pub return_factor: f64,
+    pub return_price: f64,
     /// The only option that may be chosen; `NO_CHOICE` for any.
     pub forced: u16,
 }
@@ -36,7 +37,7 @@ impl Entry {
     /// The price of a change to an option that changes the value by `moved`, in value times decisions.
     fn price_of(&self, option: usize, moved: f64) -> f64 {
         let price = self.price + if moved < 0.0 { -moved * self.price_per_loss } else { moved * self.price_per_gain };
-        if option == usize::from(self.back) { price * self.price_of_return } else { price }
+        if option == usize::from(self.back) { price * self.return_factor + self.return_price } else { price }
     }
 }
 

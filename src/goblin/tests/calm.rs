@@ -484,3 +484,43 @@ fn slow_host_learns_for_seconds_and_not_for_minutes() {
         assert!(changes <= 12, "{changes} at {decisions_per_second} a second");
     }
 }
+
+/// Plays bursts of 1.5 s, every 20 s, in which the better option of a setting does not fit. Returns the share of frames
+/// with the better option, and the reversals a minute: returns within ten seconds. `gain`: the value of the better
+/// option, beside a value of 100.
+fn play_bursts(gain: f64) -> (f64, f64) {
+    const MINUTES: u64 = 6;
+    let mut goblin = Goblin::new(&config(10.0)).unwrap();
+    let mut add = |id: &str, options: &[(f64, f64)]| {
+        let descs: Vec<OptionDesc> = options.iter().map(|option| OptionDesc::worth(option.0)).collect();
+        (goblin.add_setting(&SettingDesc::new(id, &descs)).unwrap(), options.iter().map(|option| option.1).collect())
+    };
+    let settings: [(Id, Vec<f64>); 2] =
+        [add("rest", &[(0.0, 1.0), (100.0, 2.0)]), add("a", &[(0.0, 2.0), (gain, 6.0)])];
+    let (mut noise, mut better, mut reversals, mut before, mut left) = (Dice(7), 0, 0, 0, 0);
+    for frame in 0..(MINUTES + 1) * 60 * SECOND {
+        let decision = goblin.update().unwrap();
+        let load = if frame % (20 * SECOND) < 3 * SECOND / 2 { 1.5 } else { 1.0 };
+        for (id, costs) in &settings {
+            let choice = usize::from(goblin.choice(*id).unwrap().unwrap());
+            let burden = costs[choice] * load * (0.98 + 0.04 * noise.next());
+            goblin.measure(*id, &Sample { decision: decision.id, lane: 0, burden, good: true }).unwrap();
+        }
+        let choice = goblin.choice(settings[1].0).unwrap().unwrap();
+        if frame >= 60 * SECOND {
+            better += u64::from(choice);
+            reversals += u64::from(choice > before && frame - left <= 10 * SECOND);
+        }
+        left = if choice < before { frame } else { left };
+        before = choice;
+    }
+    (better as f64 / (MINUTES * 60 * SECOND) as f64, reversals as f64 / MINUTES as f64)
+}
+
+#[test]
+fn a_large_gain_brings_an_option_back_and_a_small_one_waits_ten_seconds() {
+    let (large, often) = play_bursts(50.0);
+    assert!(large > 0.8 && often > 2.0, "{large} of the frames, {often} reversals a minute");
+    let (small, seldom) = play_bursts(0.1);
+    assert!(small > 0.2 && seldom <= 1.25, "{small} of the frames, {seldom} reversals a minute");
+}

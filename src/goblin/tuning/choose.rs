@@ -99,11 +99,14 @@ constants! {
         dwelling: f64 = 1e6,
         /// The factor on the price of a reversal. Half .9734 at .94 %, double .9735 at .95 %.
         reversal: f64 = 2.0,
-        /// The same factor once the minute's reversals are spent: for forced and for voluntary changes.
-        /// `spent_forced_reversal` half no difference, double .9738 at .95 %; `spent_reversal` half .9732 at .93 %,
-        /// double .9736 at .95 %.
+        /// The same factor for forced changes once the minute's reversals are spent. Half no difference, double .9738 at
+        /// .95 %.
         spent_forced_reversal: f64 = 100.0,
-        spent_reversal: f64 = 1e5,
+        /// The price of a voluntary reversal once the minute's reversals are spent, beside the factor: a share of the whole
+        /// value, in one decision. All rows (8 seeds), and reversals a minute: .5 .9759, 5.9; 1 .9763, 4.6; 2 .9747, 3.3;
+        /// 4 .9736, 1.8; none at all .9729, 1.0. The row `common-ar1-1%` has 3.1, 1.6, 1.2 and 1.2 of them, where 2 are
+        /// wanted.
+        spent_reversal: f64 = 1.0,
     }
 }
 
@@ -210,6 +213,9 @@ constants! {
         least_share: f64 = 0.1,
         /// Samples that decide. At 60 decisions a second they take less than half a second. Not measured alone.
         samples: u64 = 24,
+        /// Seconds in which they are awaited: the setting does not come back voluntarily before they decide. Not measured
+        /// alone.
+        awaited_seconds: f64 = 1.0,
         /// Least saving of a lever that works, as a share of the expected one. Not measured alone.
         least_saving: f64 = 0.25,
         /// Increase of the cost by the return, as a share of the expected saving, above which the lever works after
