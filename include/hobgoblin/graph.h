@@ -282,9 +282,9 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_connect(
     hob_graph *graph, hob_node_id source, uint32_t output, hob_node_id target, uint32_t input);
 
 /// Links an output of `source` to an input of `target`, which reads the value of the last frame.
-/// Such a link may close a cycle. Before `source` has run, the input has hob_node_output.value of the output.
-/// `source` is evaluated in every frame. Parameters and errors as for hob_graph_connect, and
-/// HOB_RESULT_UNSUPPORTED: the output is owned. Threads: exclusive.
+/// Such a link may close a cycle. Before `source` has run, the input has hob_node_output.value of the output. A value
+/// that hob_evaluation_desc.only has made since counts as that of the last frame. `source` is evaluated in every frame.
+/// Parameters and errors as for hob_graph_connect, and HOB_RESULT_UNSUPPORTED: the output is owned. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_connect_feedback(
     hob_graph *graph, hob_node_id source, uint32_t output, hob_node_id target, uint32_t input);
 
@@ -359,7 +359,8 @@ typedef struct hob_evaluation_summary {
     uint64_t runs;
     /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
     uint64_t requests;
-    /// Nodes that have failed, or do not run because of one that has.
+    /// Nodes that have failed, or do not run because of one that has. A node that no sink depends on any more counts as
+    /// it did last.
     uint64_t broken;
     /// Inputs that HOB_EVALUATOR_LAZY examined.
     uint64_t examined_inputs;
@@ -388,8 +389,8 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_evaluate(
 HOB_EXPERIMENTAL_API hob_result hob_graph_cancel(const hob_graph *graph);
 
 /// Gets the value of an output after the last evaluation.
-/// After a failure of its node: the last good value, or all zero if that was released. HOB_RESULT_NOT_FOUND: there is
-/// no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
+/// After a failure of its node: the last good value, or all zero if it failed after a release. HOB_RESULT_NOT_FOUND:
+/// there is no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_graph_get_value(
     const hob_graph *graph, hob_node_id node, uint32_t output, hob_value *out_value);
@@ -491,11 +492,11 @@ typedef struct hob_graph_statistics {
     uint64_t blocks;
     /// Bytes of memory held, without what values and `user_data` refer to.
     uint64_t memory_used;
-    /// Bytes that owned outputs hold now, by hob_node_call.held_bytes. 0 before hob_graph_set_memory_limit.
+    /// Bytes that owned outputs hold now, by hob_node_call.held_bytes. 0 before the first limit.
     uint64_t held_bytes;
     /// Nodes whose values were released to keep the limit.
     uint64_t releases;
-    /// Runs of nodes whose value had been released. `runs` includes them.
+    /// Runs that only brought a released value back. `runs` includes them.
     uint64_t restores;
 } hob_graph_statistics;
 
@@ -514,7 +515,7 @@ typedef struct hob_node_statistics {
     uint64_t runs;
     /// Mean duration of a run in nanoseconds, measured in the second run and in every 64th after it. 0: not known.
     double mean_ns;
-    /// Bytes that its owned outputs hold now. 0 before hob_graph_set_memory_limit.
+    /// Bytes that its owned outputs hold now. 0 before the first limit.
     uint64_t held_bytes;
 } hob_node_statistics;
 
@@ -542,11 +543,11 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, 
 ///
 /// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their
 /// values. Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another
-/// node passes on unchanged. Runs before the first call do not count.
+/// node passes on unchanged. Runs before the first limit below UINT64_MAX do not count.
 ///
 /// After a release, an output counts as changed in the next run after a change of an input, except with
-/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good
-/// value. hob_graph_get_statistics has the counts. Threads: exclusive.
+/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. So it does if the node becomes a sink. If that run
+/// fails, the node has no last good value. hob_graph_get_statistics has the counts. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_set_memory_limit(hob_graph *graph, uint64_t bytes);
 
 // ---- Experimental: Audit --------------------------------------------------------------------------------------------

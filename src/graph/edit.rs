@@ -202,6 +202,7 @@ impl<F: Function> Graph<F> {
         self.log(Edit::Link { output, input, is_feedback });
         if is_feedback {
             self.feedback.push(Feedback { input, default: self.state.values.own(input) });
+            self.state.set_input(input, self.state.values.output(output));
         }
         if self.state.memo.is_some() {
             self.mark_reader(output, to);

@@ -94,7 +94,7 @@ impl<F: Function> Graph<F> {
     /// The failure of a node: the node that failed, which may be another one that it depends on, and its message.
     pub fn failure(&self, node: Id) -> Result<Option<(Id, Failure)>> {
         let position = self.position(node)?;
-        if self.state.flags(position) & BROKEN == 0 {
+        if !self.is_broken(position) {
             return Ok(None);
         }
         let root = self.root_of_failure(position);
@@ -104,12 +104,16 @@ impl<F: Function> Graph<F> {
     /// The path from a broken node to the failed node.
     pub fn failure_path(&self, node: Id) -> Result<impl Iterator<Item = Id> + '_> {
         let position = self.position(node)?;
-        let is_broken = self.state.flags(position) & BROKEN != 0;
-        let path = std::iter::successors(is_broken.then_some(position), |&node| {
+        let path = std::iter::successors(self.is_broken(position).then_some(position), |&node| {
             let next = self.next_broken(node);
             (next != NONE).then_some(next)
         });
         Ok(path.map(|position| self.nodes.id_at(position as usize)))
+    }
+
+    /// Whether a node failed, or a failed node still keeps it from running.
+    fn is_broken(&self, position: u32) -> bool {
+        self.state.flags(position) & BROKEN != 0 && self.state.flags(self.root_of_failure(position)) & FAILED != 0
     }
 
     fn next_broken(&self, position: u32) -> u32 {

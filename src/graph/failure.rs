@@ -69,7 +69,8 @@ impl<F: Function> State<F> {
                 continue;
             }
             let flags = self.flags(source);
-            if flags & BROKEN != 0 && (structure.kind(input) & HOLD == 0 || flags & HAS_VALUE == 0) {
+            let is_held = structure.kind(input) & HOLD != 0 && flags & HAS_VALUE != 0;
+            if flags & BROKEN != 0 && !(is_held && !self.is_gone(structure, input)) {
                 return source;
             }
         }
@@ -108,13 +109,13 @@ impl<F: Function> State<F> {
         if how == POISONED {
             self.drop_report(position);
         }
-        // After a release there is no last good value.
-        let lost = if flags & RELEASED != 0 { RELEASED | HAS_VALUE } else { 0 };
+        // A run that fails leaves no last good value after a release. Without a run, the value may come back.
+        let lost = if how == FAILED && flags & RELEASED != 0 { RELEASED | HAS_VALUE } else { 0 };
         if lost != 0 {
             self.clear_owned(position, outputs.clone(), |_| 0);
         }
         self.change_flags(position, how | SHIFTED, STALE | RESTORED | (BROKEN & !how) | lost);
-        if flags & BROKEN == 0 {
+        if flags & BROKEN == 0 || lost != 0 {
             for output in outputs {
                 self.changes()[output as usize].store(evaluation, Relaxed);
                 on_change(output);
@@ -144,7 +145,14 @@ impl<F: Function> State<F> {
     /// Whether an input goes on reading the last good value of a source that has just failed or recovered.
     #[inline]
     pub fn holds(&self, structure: &Structure, input: u32) -> bool {
-        structure.kind(input) & HOLD != 0 && self.has_shifted(structure.source_node(input))
+        structure.kind(input) & HOLD != 0
+            && self.has_shifted(structure.source_node(input))
+            && !self.is_gone(structure, input)
+    }
+
+    /// Whether the value that an input reads was released.
+    fn is_gone(&self, structure: &Structure, input: u32) -> bool {
+        self.flags(structure.source_node(input)) & RELEASED != 0 && self.owns(structure, structure.source(input))
     }
 
     fn has_shifted(&self, source: u32) -> bool {

@@ -365,7 +365,9 @@ impl<F: Function> Work<'_, F> {
         let state = self.state;
         self.pull(node, &mut None)
             && match &state.memo {
-                Some(memo) if state.flags(node) & RELEASED != 0 => self.restore(memo, node, &mut None),
+                Some(memo) if state.flags(node) & (RELEASED | BROKEN) == RELEASED => {
+                    self.restore(memo, node, &mut None)
+                }
                 _ => true,
             }
     }
@@ -380,7 +382,7 @@ impl<F: Function> Work<'_, F> {
             let is_unread = self.structure.kind(input) & LAZY != 0 && available & (1 << at) == 0;
             if source != NONE && !is_unread && self.reads_owned(input) {
                 memo.note_use(source, self.evaluation);
-                if self.state.flags(source) & RELEASED != 0 {
+                if self.state.flags(source) & (RELEASED | BROKEN) == RELEASED {
                     return Some(source);
                 }
             }

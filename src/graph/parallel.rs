@@ -388,7 +388,10 @@ impl<F: Function> Work<'_, F> {
             }
             at = position + 1;
         }
-        if threads.level.len() < 2 || !threads.is_worth(known, threads.level.len(), executor) {
+        // Nodes that do not run take nothing of the limit.
+        let is_limited =
+            self.state.broken() > 0 && self.summary.evaluated + threads.level.len() as u64 > self.node_limit;
+        if threads.level.len() < 2 || is_limited || !threads.is_worth(known, threads.level.len(), executor) {
             return self.walk(plan, bits, range);
         }
         let is_done = self.run_blocks(plan, bits, threads, executor);

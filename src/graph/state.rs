@@ -382,6 +382,12 @@ impl<F: Function> State<F> {
         };
         scratch.outputs.clear();
         scratch.outputs.extend(outputs.clone().map(|output| self.values.output(output)));
+        if flags & RELEASED != 0 {
+            // Generations are kept for the comparison alone.
+            let owned =
+                scratch.outputs.iter_mut().zip(&self.record_of(position).outputs).filter(|(_, pin)| pin.is_owned);
+            owned.for_each(|(value, _)| *value = Value::default());
+        }
         let mut call = Call {
             inputs,
             available,

@@ -372,7 +372,8 @@ namespace Hobgoblin.Interop
         /// <summary>Runs that ended with HOB_VERDICT_NEED. <c>runs</c> does not include them.</summary>
         public ulong requests;
 
-        /// <summary>Nodes that have failed, or do not run because of one that has.</summary>
+        /// <summary>Nodes that have failed, or do not run because of one that has. A node that no sink depends on any more counts as
+        /// it did last.</summary>
         public ulong broken;
 
         /// <summary>Inputs that HOB_EVALUATOR_LAZY examined.</summary>
@@ -439,13 +440,13 @@ namespace Hobgoblin.Interop
         /// <summary>Bytes of memory held, without what values and <c>user_data</c> refer to.</summary>
         public ulong memory_used;
 
-        /// <summary>Bytes that owned outputs hold now, by hob_node_call.held_bytes. 0 before hob_graph_set_memory_limit.</summary>
+        /// <summary>Bytes that owned outputs hold now, by hob_node_call.held_bytes. 0 before the first limit.</summary>
         public ulong held_bytes;
 
         /// <summary>Nodes whose values were released to keep the limit.</summary>
         public ulong releases;
 
-        /// <summary>Runs of nodes whose value had been released. <c>runs</c> includes them.</summary>
+        /// <summary>Runs that only brought a released value back. <c>runs</c> includes them.</summary>
         public ulong restores;
     }
 
@@ -468,7 +469,7 @@ namespace Hobgoblin.Interop
         /// <summary>Mean duration of a run in nanoseconds, measured in the second run and in every 64th after it. 0: not known.</summary>
         public double mean_ns;
 
-        /// <summary>Bytes that its owned outputs hold now. 0 before hob_graph_set_memory_limit.</summary>
+        /// <summary>Bytes that its owned outputs hold now. 0 before the first limit.</summary>
         public ulong held_bytes;
     }
 
@@ -578,9 +579,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Links an output of <c>source</c> to an input of <c>target</c>, which reads the value of the last frame.</summary>
         /// <remarks>
-        /// Such a link may close a cycle. Before <c>source</c> has run, the input has hob_node_output.value of the output.
-        /// <c>source</c> is evaluated in every frame. Parameters and errors as for hob_graph_connect, and
-        /// HOB_RESULT_UNSUPPORTED: the output is owned. Threads: exclusive.
+        /// Such a link may close a cycle. Before <c>source</c> has run, the input has hob_node_output.value of the output. A value
+        /// that hob_evaluation_desc.only has made since counts as that of the last frame. <c>source</c> is evaluated in every frame.
+        /// Parameters and errors as for hob_graph_connect, and HOB_RESULT_UNSUPPORTED: the output is owned. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_connect_feedback(hob_graph* graph, hob_node_id source, uint output, hob_node_id target, uint input);
@@ -650,8 +651,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Gets the value of an output after the last evaluation.</summary>
         /// <remarks>
-        /// After a failure of its node: the last good value, or all zero if that was released. HOB_RESULT_NOT_FOUND: there is
-        /// no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
+        /// After a failure of its node: the last good value, or all zero if it failed after a release. HOB_RESULT_NOT_FOUND:
+        /// there is no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
         /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
@@ -730,11 +731,11 @@ namespace Hobgoblin.Interop
         /// </code>
         /// Only nodes of HOB_NODE_CLASS_PURE and HOB_NODE_CLASS_CONSTANT that write hob_node_call.held_bytes release their
         /// values. Sinks do not, and neither do sources of an input with HOB_NODE_INPUT_HOLD, or nodes whose handle another
-        /// node passes on unchanged. Runs before the first call do not count.
+        /// node passes on unchanged. Runs before the first limit below UINT64_MAX do not count.
         /// <para/>
         /// After a release, an output counts as changed in the next run after a change of an input, except with
-        /// HOB_CUTOFF_GENERATION: the old value is not there to be compared. If that run fails, the node has no last good
-        /// value. hob_graph_get_statistics has the counts. Threads: exclusive.
+        /// HOB_CUTOFF_GENERATION: the old value is not there to be compared. So it does if the node becomes a sink. If that run
+        /// fails, the node has no last good value. hob_graph_get_statistics has the counts. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_set_memory_limit(hob_graph* graph, ulong bytes);

@@ -103,9 +103,9 @@ pub extern "C" fn hob_graph_connect(
 }
 
 /// Links an output of `source` to an input of `target`, which reads the value of the last frame.
-/// Such a link may close a cycle. Before `source` has run, the input has hob_node_output.value of the output.
-/// `source` is evaluated in every frame. Parameters and errors as for hob_graph_connect, and
-/// HOB_RESULT_UNSUPPORTED: the output is owned. Threads: exclusive.
+/// Such a link may close a cycle. Before `source` has run, the input has hob_node_output.value of the output. A value
+/// that hob_evaluation_desc.only has made since counts as that of the last frame. `source` is evaluated in every frame.
+/// Parameters and errors as for hob_graph_connect, and HOB_RESULT_UNSUPPORTED: the output is owned. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_graph_connect_feedback(
     graph: *mut hob_graph,

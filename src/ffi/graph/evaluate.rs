@@ -65,7 +65,8 @@ pub struct hob_evaluation_summary {
     pub runs: u64,
     /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
     pub requests: u64,
-    /// Nodes that have failed, or do not run because of one that has.
+    /// Nodes that have failed, or do not run because of one that has. A node that no sink depends on any more counts as
+    /// it did last.
     pub broken: u64,
     /// Inputs that HOB_EVALUATOR_LAZY examined.
     pub examined_inputs: u64,
@@ -118,8 +119,8 @@ pub extern "C" fn hob_graph_cancel(graph: *const hob_graph) -> hob_result {
 }
 
 /// Gets the value of an output after the last evaluation.
-/// After a failure of its node: the last good value, or all zero if that was released. HOB_RESULT_NOT_FOUND: there is
-/// no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
+/// After a failure of its node: the last good value, or all zero if it failed after a release. HOB_RESULT_NOT_FOUND:
+/// there is no such node, or its value was released, see hob_graph_set_memory_limit; sinks keep theirs.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no such output. Threads: shared.
 #[entry(shared, hot, integers, experimental)]
 pub extern "C" fn hob_graph_get_value(

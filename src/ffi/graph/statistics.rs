@@ -35,11 +35,11 @@ pub struct hob_graph_statistics {
     pub blocks: u64,
     /// Bytes of memory held, without what values and `user_data` refer to.
     pub memory_used: u64,
-    /// Bytes that owned outputs hold now, by hob_node_call.held_bytes. 0 before hob_graph_set_memory_limit.
+    /// Bytes that owned outputs hold now, by hob_node_call.held_bytes. 0 before the first limit.
     pub held_bytes: u64,
     /// Nodes whose values were released to keep the limit.
     pub releases: u64,
-    /// Runs of nodes whose value had been released. `runs` includes them.
+    /// Runs that only brought a released value back. `runs` includes them.
     pub restores: u64,
 }
 
@@ -83,7 +83,7 @@ pub struct hob_node_statistics {
     pub runs: u64,
     /// Mean duration of a run in nanoseconds, measured in the second run and in every 64th after it. 0: not known.
     pub mean_ns: f64,
-    /// Bytes that its owned outputs hold now. 0 before hob_graph_set_memory_limit.
+    /// Bytes that its owned outputs hold now. 0 before the first limit.
     pub held_bytes: u64,
 }
 

@@ -477,3 +477,24 @@ fn reason_of_a_node_that_no_sink_depends_on_is_no_sink() {
         assert_eq!(net.graph.why(middle).unwrap(), Why::Not(WhyNot::NotAsked { node: choice, input: 1 }));
     }
 }
+
+#[test]
+fn new_feedback_link_has_the_value_of_its_source_at_once() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let heads = [net.input("one", 3.0), net.input("two", 8.0)];
+        let sources = heads.map(|head| net.pure("source", &[head], |inputs| inputs[0]));
+        let other = net.input("other", 7.0);
+        let reader = net.pure("reader", &[other], |inputs| inputs[0]);
+        [sources[0], sources[1], reader].into_iter().for_each(|node| _ = net.sink(node));
+        net.evaluate();
+        for (source, number) in [(sources[0], 3.0), (sources[1], 8.0)] {
+            net.graph.connect_feedback(source, 0, reader, 0).unwrap();
+            let only = Evaluation { evaluator, only: Some(reader), ..Evaluation::default() };
+            assert!(net.graph.evaluate(&net.executor, only).unwrap().is_complete);
+            assert_eq!(net.number(reader), number, "{evaluator:?}");
+            net.evaluate();
+            assert_eq!(net.number(reader), number, "{evaluator:?}");
+        }
+    }
+}

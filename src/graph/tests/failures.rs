@@ -171,3 +171,49 @@ fn many_failures_keep_their_messages() {
         }
     }
 }
+
+#[test]
+fn node_without_a_sink_has_no_failure_after_its_source_has_recovered() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        let head = net.input("head", 1.0);
+        let root = fragile(&mut net, "root", head);
+        let reader = net.pure("reader", &[root], |inputs| inputs[0]);
+        net.sink(root);
+        net.sink(reader);
+        net.evaluate();
+        net.set(head, -1.0);
+        net.evaluate();
+        net.graph.set_sink(reader, false).unwrap();
+        net.evaluate();
+        assert_eq!(net.graph.failure(reader).unwrap().unwrap().0, root, "{evaluator:?}: its source still fails");
+        net.set(head, 1.0);
+        net.evaluate();
+        assert!(net.graph.failure(reader).unwrap().is_none(), "{evaluator:?}");
+        assert_eq!(net.graph.failure_path(reader).unwrap().count(), 0, "{evaluator:?}");
+        net.sink(reader);
+        assert_eq!((net.evaluate().broken, net.number(reader)), (0, 1.0), "{evaluator:?}");
+    }
+}
+
+#[test]
+fn nodes_that_do_not_run_take_nothing_of_the_limit() {
+    for evaluator in EVALUATORS {
+        let mut net = Net::new(evaluator);
+        net.graph.threads.split_everything();
+        let head = net.input("head", 1.0);
+        let root = fragile(&mut net, "root", head);
+        let readers: Vec<Id> =
+            ["a", "b", "c"].into_iter().map(|name| net.pure(name, &[root], |inputs| inputs[0])).collect();
+        readers.into_iter().for_each(|reader| _ = net.sink(reader));
+        (1..9).for_each(|number| {
+            net.set(head, f64::from(number));
+            net.evaluate();
+        });
+        net.graph.state.set_durations(100_000);
+        net.set(head, -1.0);
+        let evaluation = Evaluation { evaluator, node_limit: 4, ..Evaluation::default() };
+        let summary = net.graph.evaluate(&net.executor, evaluation).unwrap();
+        assert_eq!((summary.evaluated, summary.broken, summary.is_complete), (2, 4, true), "{evaluator:?}");
+    }
+}

@@ -505,3 +505,77 @@ fn handle_that_is_passed_on_is_not_released() {
     graph.evaluate(&Executor::inline(), Evaluation::default()).unwrap();
     assert!(graph.is_released(maker).unwrap(), "nobody has it any more");
 }
+
+/// A node whose first output is owned, and whose second one is a number that counts as equal within .5. It logs its
+/// outputs as it finds them.
+struct Pair(Arc<Mutex<Vec<Value>>>);
+
+impl Function for Pair {
+    fn evaluate(&self, call: &mut Call<'_>) -> Verdict {
+        self.0.lock().unwrap().push(call.outputs[0]);
+        let number = call.inputs[0].as_number();
+        if number < 0.0 {
+            return Verdict::Failed;
+        }
+        if let [first, second] = call.outputs {
+            (*first, *second) = (Value([number.to_bits(), 7]), Value::number(number));
+        } else {
+            call.outputs[0] = Value::number(number);
+        }
+        call.held = Held { bytes: 10, cost_ns: 1.0 };
+        Verdict::Done
+    }
+}
+
+#[test]
+fn a_memory_limit_changes_no_value_of_a_node_whose_source_fails_for_a_while() {
+    for (evaluator, limit) in EVALUATORS.into_iter().flat_map(|evaluator| [(evaluator, u64::MAX), (evaluator, 0)]) {
+        let about = format!("{evaluator:?}, at most {limit} bytes");
+        let (mut graph, executor) =
+            (Graph::new().unwrap(), executor(if evaluator == Evaluator::Parallel { 4 } else { 1 }));
+        let found = Arc::new(Mutex::new(Vec::new()));
+        let plain = [Output::default()];
+        let options = NodeOptions { class: Class::Input, outputs: &plain, ..NodeOptions::default() };
+        let head = graph.add(&options, None).unwrap();
+        let options = NodeOptions { class: Class::Pure, inputs: &[Input::default()], ..options };
+        let source = graph.add(&options, Some(Pair(Arc::default()))).unwrap();
+        let outputs = [
+            Output { is_owned: true, cutoff: Cutoff::Generation, ..Output::default() },
+            Output { cutoff: Cutoff::Epsilon(0.5), ..Output::default() },
+        ];
+        let pair = graph.add(&NodeOptions { outputs: &outputs, ..options }, Some(Pair(found.clone()))).unwrap();
+        let holds = [Input { hold: true, ..Input::default() }];
+        let reads = NodeOptions { is_sink: true, ..options };
+        let sinks = [reads, NodeOptions { inputs: &holds, ..reads }, reads]
+            .map(|options| graph.add(&options, Some(Pair(Arc::default()))).unwrap());
+        for (from, output, to) in [(head, 0, source), (source, 0, pair)].into_iter().chain([
+            (pair, 0, sinks[0]),
+            (pair, 1, sinks[1]),
+            (pair, 1, sinks[2]),
+        ]) {
+            graph.connect(from, output, to, 0).unwrap();
+        }
+        graph.set_memory_limit(limit).unwrap();
+        let mut set = |graph: &mut Graph<Pair>, number: f64| {
+            graph.set_input(head, 0, Value::number(number)).unwrap();
+            graph.evaluate(&executor, Evaluation { evaluator, ..Evaluation::default() }).unwrap()
+        };
+        set(&mut graph, 1.0);
+        // The second output has a reader that holds, so nothing is released while that is linked.
+        graph.disconnect(sinks[1], 0).unwrap();
+        set(&mut graph, 1.0);
+        assert_eq!(graph.is_released(pair).unwrap(), limit == 0, "{about}");
+        assert_eq!(set(&mut graph, -1.0).broken, 4, "{about}");
+        graph.connect(pair, 1, sinks[1], 0).unwrap();
+        set(&mut graph, -1.0);
+        assert!(graph.failure(sinks[1]).unwrap().is_none(), "{about}: it holds the last good value");
+        assert_eq!(graph.value(sinks[1], 0).unwrap(), Value::number(1.0), "{about}");
+        if limit == 0 {
+            assert_eq!(graph.value(pair, 0).unwrap_err().code(), Code::NotFound, "{about}");
+        }
+        assert_eq!(set(&mut graph, 1.25).broken, 0, "{about}");
+        assert_eq!(graph.value(pair, 1).unwrap(), Value::number(1.0), "{about}: 1.25 is equal");
+        let before = if limit == 0 { Value::default() } else { Value([1f64.to_bits(), 7]) };
+        assert_eq!(*found.lock().unwrap(), [Value::default(), before], "{about}: a released value is 0");
+    }
+}

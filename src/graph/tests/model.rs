@@ -142,7 +142,8 @@ impl Model {
             let pin = &self.nodes[&node].pins[pin];
             pin.link.filter(|link| !link.is_feedback).is_some_and(|link| {
                 let source = &self.nodes[&link.source];
-                source.is_broken && (!pin.hold || !source.has_value)
+                let is_gone = source.is_released && link.output == 0;
+                source.is_broken && (!pin.hold || !source.has_value || is_gone)
             })
         })
     }
@@ -240,23 +241,27 @@ impl Model {
             let is_changed = [0, 1]
                 .map(|output| !node.has_value || (is_gone && output == 0) || node.values[output] != values[output]);
             for (output, is_changed) in is_changed.into_iter().enumerate() {
+                let is_back = node.is_broken && node.is_released && output == 0;
                 node.versions[output] += u64::from(is_changed || node.is_broken);
-                node.values_versions[output] += u64::from(is_changed);
+                node.values_versions[output] += u64::from(is_changed || is_back);
             }
             (node.values, node.has_value, node.is_broken) = (values, true, false);
         } else if is_broken {
-            if node.is_released {
+            let is_lost = node.is_released && did_run;
+            if is_lost {
                 (node.has_value, node.values[0]) = (false, 0);
             }
-            if !node.is_broken {
+            if !node.is_broken || is_lost {
                 node.versions = node.versions.map(|version| version + 1);
                 if !node.has_value {
                     node.values_versions = node.values_versions.map(|version| version + 1);
+                } else if node.is_released {
+                    node.values_versions[0] += 1;
                 }
             }
             node.is_broken = true;
         }
-        node.is_released = false;
+        node.is_released &= !did_run;
     }
 
     pub fn evaluate(&mut self, tick: u64) {
@@ -436,12 +441,12 @@ impl Pair {
         };
         assert_eq!(outcome.is_err(), closes_cycle, "{outcome:?}");
         if outcome.is_ok() {
-            let own = self.model.nodes[&target].pins[pin].own;
+            let now = self.model.nodes[&source].values[output];
             let node = self.model.nodes.get_mut(&target).unwrap();
             let pin = &mut node.pins[pin];
             if pin.link != Some(link) {
-                // A feedback link starts with the input's own value.
-                (pin.link, pin.latch) = (Some(link), own);
+                // A feedback link starts with the present value of its source.
+                (pin.link, pin.latch) = (Some(link), now);
                 node.is_touched = true;
             }
         }
