@@ -69,8 +69,11 @@ impl<F: Function> State<F> {
                 continue;
             }
             let flags = self.flags(source);
-            let is_held = structure.kind(input) & HOLD != 0 && flags & HAS_VALUE != 0;
-            if flags & BROKEN != 0 && !(is_held && !self.is_gone(structure, input)) {
+            if flags & BROKEN == 0 {
+                continue;
+            }
+            let has_good = flags & HAS_VALUE != 0 && !self.is_gone(structure, input);
+            if structure.kind(input) & HOLD == 0 || !has_good {
                 return source;
             }
         }

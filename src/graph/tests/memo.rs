@@ -556,7 +556,7 @@ fn a_memory_limit_changes_no_value_of_a_node_whose_source_fails_for_a_while() {
             graph.connect(from, output, to, 0).unwrap();
         }
         graph.set_memory_limit(limit).unwrap();
-        let mut set = |graph: &mut Graph<Pair>, number: f64| {
+        let set = |graph: &mut Graph<Pair>, number: f64| {
             graph.set_input(head, 0, Value::number(number)).unwrap();
             graph.evaluate(&executor, Evaluation { evaluator, ..Evaluation::default() }).unwrap()
         };
