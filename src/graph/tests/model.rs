@@ -191,7 +191,7 @@ impl Model {
 
     fn restore(&mut self, key: usize) {
         let node = &self.nodes[&key];
-        if node.is_released {
+        if node.is_released && !node.is_broken {
             let lazy = node.formula.map_or(0, |formula| formula.lazy);
             let strict = (0..node.pins.len()).filter(|&pin| lazy & (1 << pin) == 0);
             let read: Vec<usize> = strict.chain(node.asked.iter().copied()).collect();
