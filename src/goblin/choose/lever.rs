@@ -12,6 +12,7 @@ use super::Choose;
 use crate::goblin::frame::Frame;
 use crate::goblin::learn::Learn;
 use crate::goblin::question::Question;
+use crate::goblin::question::setting::Setting;
 use crate::goblin::tuning::{self, TUNING};
 
 const LEVER: &tuning::Lever = &TUNING.lever;
@@ -131,9 +132,7 @@ impl Choose {
             if lever.rests_until == 0 {
                 continue;
             }
-            let former = lever.former();
-            let is_available = setting.allows(former) && setting.options.get(former).is_some_and(|desc| desc.ready);
-            if lever.rests_until < now || !is_available {
+            if lever.rests_until < now || !is_available(setting, lever.former()) {
                 *lever = Lever::default();
             }
         }
@@ -153,8 +152,8 @@ impl Choose {
             }
             let (from, to) = (usize::from(kept.settled_before), usize::from(kept.settled));
             let value = |option: usize| question.formulation.values[entry.start + option];
-            if value(to) >= value(from) {
-                // It took no value, so there is nothing to restore. The promise of an earlier change is over.
+            if value(to) >= value(from) || !is_available(setting, from) {
+                // It took no value, or the host did, so there is nothing to restore. The promise of an earlier change is over.
                 kept.lever = Lever::default();
                 continue;
             }
@@ -173,4 +172,9 @@ impl Choose {
             kept.lever.watch(frame.now, from as u16, to as u16, promises);
         }
     }
+}
+
+/// Whether the host lets a setting have an option.
+fn is_available(setting: &Setting, option: usize) -> bool {
+    setting.allows(option) && setting.options.get(option).is_some_and(|desc| desc.ready)
 }
