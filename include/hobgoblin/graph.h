@@ -359,8 +359,8 @@ typedef struct hob_evaluation_summary {
     uint64_t runs;
     /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
     uint64_t requests;
-    /// Nodes that have failed, or do not run because of one that has. A node that no sink depends on any more counts as
-    /// it did last.
+    /// Nodes that have failed, or do not run because of one that has. Nodes that no sink depends on any more keep their
+    /// last state.
     uint64_t broken;
     /// Inputs that HOB_EVALUATOR_LAZY examined.
     uint64_t examined_inputs;
@@ -546,8 +546,10 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_get_node_runs(const hob_graph *graph, 
 /// node passes on unchanged. Runs before the first limit below UINT64_MAX do not count.
 ///
 /// After a release, an output counts as changed in the next run after a change of an input, except with
-/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. So it does if the node becomes a sink. If that run
-/// fails, the node has no last good value. hob_graph_get_statistics has the counts. Threads: exclusive.
+/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. The same holds when its node becomes a sink. A
+/// failure of the first run after a release leaves no last good value.
+///
+/// hob_graph_get_statistics has the counts. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_set_memory_limit(hob_graph *graph, uint64_t bytes);
 
 // ---- Experimental: Audit --------------------------------------------------------------------------------------------

@@ -388,7 +388,7 @@ impl<F: Function> Work<'_, F> {
             }
             at = position + 1;
         }
-        // Nodes that do not run take nothing of the limit.
+        // Blocks count their nodes in advance. Nodes that do not run take nothing of the limit, so a walk counts them.
         let is_limited =
             self.state.broken() > 0 && self.summary.evaluated + threads.level.len() as u64 > self.node_limit;
         if threads.level.len() < 2 || is_limited || !threads.is_worth(known, threads.level.len(), executor) {

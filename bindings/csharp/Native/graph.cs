@@ -372,8 +372,8 @@ namespace Hobgoblin.Interop
         /// <summary>Runs that ended with HOB_VERDICT_NEED. <c>runs</c> does not include them.</summary>
         public ulong requests;
 
-        /// <summary>Nodes that have failed, or do not run because of one that has. A node that no sink depends on any more counts as
-        /// it did last.</summary>
+        /// <summary>Nodes that have failed, or do not run because of one that has. Nodes that no sink depends on any more keep their
+        /// last state.</summary>
         public ulong broken;
 
         /// <summary>Inputs that HOB_EVALUATOR_LAZY examined.</summary>
@@ -734,8 +734,10 @@ namespace Hobgoblin.Interop
         /// node passes on unchanged. Runs before the first limit below UINT64_MAX do not count.
         /// <para/>
         /// After a release, an output counts as changed in the next run after a change of an input, except with
-        /// HOB_CUTOFF_GENERATION: the old value is not there to be compared. So it does if the node becomes a sink. If that run
-        /// fails, the node has no last good value. hob_graph_get_statistics has the counts. Threads: exclusive.
+        /// HOB_CUTOFF_GENERATION: the old value is not there to be compared. The same holds when its node becomes a sink. A
+        /// failure of the first run after a release leaves no last good value.
+        /// <para/>
+        /// hob_graph_get_statistics has the counts. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_set_memory_limit(hob_graph* graph, ulong bytes);

@@ -65,8 +65,8 @@ pub struct hob_evaluation_summary {
     pub runs: u64,
     /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
     pub requests: u64,
-    /// Nodes that have failed, or do not run because of one that has. A node that no sink depends on any more counts as
-    /// it did last.
+    /// Nodes that have failed, or do not run because of one that has. Nodes that no sink depends on any more keep their
+    /// last state.
     pub broken: u64,
     /// Inputs that HOB_EVALUATOR_LAZY examined.
     pub examined_inputs: u64,

@@ -23,8 +23,10 @@ use crate::ffi::base::result::hob_result;
 /// node passes on unchanged. Runs before the first limit below UINT64_MAX do not count.
 ///
 /// After a release, an output counts as changed in the next run after a change of an input, except with
-/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. So it does if the node becomes a sink. If that run
-/// fails, the node has no last good value. hob_graph_get_statistics has the counts. Threads: exclusive.
+/// HOB_CUTOFF_GENERATION: the old value is not there to be compared. The same holds when its node becomes a sink. A
+/// failure of the first run after a release leaves no last good value.
+///
+/// hob_graph_get_statistics has the counts. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_graph_set_memory_limit(graph: *mut hob_graph, bytes: u64) -> hob_result {
     graph.with(|cell| cell.graph.set_memory_limit(bytes))

@@ -25,7 +25,7 @@ pub struct Entry {
     pub price_per_loss: f64,
     /// The held choice, which has no penalty.
     pub held: u16,
-    /// The option before a recent change. A return to it has the price times a factor, and a fixed price beside.
+    /// The option before a recent change. A return to it costs the price times a factor, and a fixed price in addition.
     pub back: u16,
     pub return_factor: f64,
     pub return_price: f64,

@@ -102,8 +102,8 @@ constants! {
         /// The same factor for forced changes once the minute's reversals are spent. Half no difference, double .9738 at
         /// .95 %.
         spent_forced_reversal: f64 = 100.0,
-        /// The price of a voluntary reversal once the minute's reversals are spent, beside the factor: a share of the whole
-        /// value, in one decision. All rows (8 seeds), and reversals a minute: .5 .9759, 5.9; 1 .9763, 4.6; 2 .9747, 3.3;
+        /// The price of a voluntary reversal once the minute's reversals are spent, in addition to the factor: a share of
+        /// the whole value, in one decision. All rows (8 seeds), and reversals a minute: .5 .9759, 5.9; 1 .9763, 4.6; 2 .9747, 3.3;
         /// 4 .9736, 1.8; none at all .9729, 1.0. The row `common-ar1-1%` has 3.1, 1.6, 1.2 and 1.2 of them, where 2 are
         /// wanted.
         spent_reversal: f64 = 1.0,
