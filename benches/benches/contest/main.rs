@@ -110,7 +110,7 @@ fn contest(options: &Options, name: &str, recording: &Recording) -> Result<Value
     let mut learner = Player::new(training.as_ref(), training.budget(), None, true);
     play(training.as_ref(), &mut learner, first_seed);
     let profiles = vec![hobgoblin_bench::contest::arena::Governor::save(&learner).expect("the goblin has a profile")];
-    let arena = Arena { runs, profiles, first_seed, preset_runs: PRESET_RUNS, threads: options.threads };
+    let arena = Arena { runs, profiles, first_seed, preset_runs: PRESET_RUNS, workloads: 1, threads: options.threads };
     let oracle_changes = arena.runs.iter().map(|run| run.oracle().1).sum::<f64>() / arena.runs.len() as f64;
     if !options.json {
         println!("\n{name}: {}", recording.renderer);

@@ -89,6 +89,8 @@ pub struct Arena<'a> {
     pub first_seed: u64,
     /// The first runs, which choose the preset of a resolution rule.
     pub preset_runs: usize,
+    /// Runs that have the same seed: one of each workload. They follow each other.
+    pub workloads: usize,
     /// Threads that play.
     pub threads: usize,
 }
@@ -111,12 +113,24 @@ pub struct Standing {
     pub scale: f64,
     /// Figures by run.
     pub tallies: Vec<Tally>,
+    /// Runs of each seed, as in [`Arena::workloads`].
+    pub workloads: usize,
 }
 
 impl Standing {
     /// The mean of a figure over all runs.
     pub fn mean(&self, figure: impl Fn(&Tally) -> f64) -> f64 {
         self.tallies.iter().map(figure).sum::<f64>() / self.tallies.len() as f64
+    }
+
+    /// The mean value in each workload.
+    pub fn by_workload(&self) -> Vec<f64> {
+        let seeds = self.tallies.len() / self.workloads;
+        let mean = |workload: usize| {
+            let runs = self.tallies.iter().skip(workload).step_by(self.workloads);
+            runs.map(|tally| tally.value).sum::<f64>() / seeds as f64
+        };
+        (0..self.workloads).map(mean).collect()
     }
 
     /// The largest of a figure.
@@ -131,9 +145,16 @@ impl Standing {
 }
 
 /// The mean of paired differences, and the half width of its interval of 95 %.
+///
+/// The difference of a seed is the mean over all workloads. Seeds are drawn and workloads are not, so the interval is that of
+/// the seeds.
 pub fn difference(one: &Standing, other: &Standing, figure: impl Fn(&Tally) -> f64) -> (f64, f64) {
-    let pairs = one.tallies.iter().zip(&other.tallies);
-    let differences: Vec<f64> = pairs.map(|(one, other)| figure(one) - figure(other)).collect();
+    let of_seed = |(one, other): (&[Tally], &[Tally])| {
+        let pairs = one.iter().zip(other);
+        pairs.map(|(one, other)| figure(one) - figure(other)).sum::<f64>() / one.len() as f64
+    };
+    let seeds = one.tallies.chunks(one.workloads).zip(other.tallies.chunks(other.workloads));
+    let differences: Vec<f64> = seeds.map(of_seed).collect();
     let count = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / count;
     let variance = differences.iter().map(|difference| (difference - mean).powi(2)).sum::<f64>() / (count - 1.0);
@@ -235,7 +256,7 @@ impl Arena<'_> {
             played.find(|tally| tally.late <= LATE).unwrap_or_else(lowest)
         };
         let tallies = self.each(self.runs.len(), |index, seed| best(self.runs[index].as_ref(), seed));
-        Standing { who: Who::Fixed, scale: 1.0, tallies }
+        Standing { who: Who::Fixed, scale: 1.0, tallies, workloads: self.workloads }
     }
 
     fn batch(&self, who: Who, tuning: Tuning, runs: usize) -> Standing {
@@ -243,7 +264,7 @@ impl Arena<'_> {
             let run = self.runs[index].as_ref();
             play(run, self.seat(who, index, tuning).as_mut(), seed)
         });
-        Standing { who, scale: tuning.scale, tallies }
+        Standing { who, scale: tuning.scale, tallies, workloads: self.workloads }
     }
 
     fn seat(&self, who: Who, index: usize, tuning: Tuning) -> Box<dyn Governor + '_> {
@@ -336,18 +357,26 @@ fn resolution_ladder(run: &dyn Run, preset: f64) -> Vec<Vec<u16>> {
 mod tests {
     use super::*;
 
-    fn standing(values: &[f64]) -> Standing {
+    fn standing(values: &[f64], workloads: usize) -> Standing {
         let tallies = values.iter().map(|&value| Tally { value, ..Tally::default() }).collect();
-        Standing { who: Who::Fixed, scale: 1.0, tallies }
+        Standing { who: Who::Fixed, scale: 1.0, tallies, workloads }
     }
 
     #[test]
     fn difference_is_paired() {
-        let (one, other) = (standing(&[1.0, 5.0, 9.0, 13.0]), standing(&[0.0, 4.1, 7.9, 12.0]));
+        let (one, other) = (standing(&[1.0, 5.0, 9.0, 13.0], 1), standing(&[0.0, 4.1, 7.9, 12.0], 1));
         let (mean, half) = difference(&one, &other, |tally| tally.value);
         assert!((mean - 1.0).abs() < 1e-12);
         // Deviation of 0, -.1, .1, 0 around the mean: .0816; t of 3 degrees of freedom: 3.182.
         assert!((half - 3.182 * 0.0816 / 2.0).abs() < 0.002, "{half}");
+    }
+
+    #[test]
+    fn differences_between_workloads_are_no_chance() {
+        // Each seed has a difference of 3 in the first workload and of -1 in the second.
+        let (one, other) = (standing(&[3.0, 4.0, 6.0, 7.0], 2), standing(&[0.0, 5.0, 3.0, 8.0], 2));
+        let (mean, half) = difference(&one, &other, |tally| tally.value);
+        assert_eq!((mean, half), (1.0, 0.0));
     }
 
     #[test]

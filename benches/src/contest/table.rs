@@ -37,6 +37,17 @@ pub fn print(title: &str, standings: &[Standing]) {
     }
 }
 
+/// Prints the value of each contestant in each workload.
+pub fn print_by_workload(names: &[&str], standings: &[Standing]) {
+    let heads: Vec<String> = names.iter().map(|name| format!("{name:>14}")).collect();
+    println!("{:<30}{}", "value by workload", heads.concat());
+    for standing in standings {
+        let values = standing.by_workload();
+        let cells: Vec<String> = values.iter().map(|value| format!("{:>14.2}", 100.0 * value)).collect();
+        println!("{:<30}{}", standing.who.name(), cells.concat());
+    }
+}
+
 /// The goblin's lead in text; empty against itself.
 fn outcome(goblin: &Standing, other: &Standing) -> String {
     let Some(lead @ (mean, half)) = lead(goblin, other) else { return String::new() };

@@ -134,11 +134,14 @@ pub fn print(request: &Request<'_>, workloads: &[Workload]) {
         profiles,
         first_seed: request.first_seed,
         preset_runs: workloads.len(),
+        workloads: workloads.len(),
         threads: request.threads,
     };
     let all = |play: &dyn Fn(Who) -> _| ALL.iter().chain(&ON_REFERENCE).map(|&who| play(who)).collect::<Vec<_>>();
     table::print("documented constants", &all(&|who| arena.documented(who)));
-    table::print(table::TUNED, &all(&|who| arena.tuned(who)));
+    let tuned = all(&|who| arena.tuned(who));
+    table::print(table::TUNED, &tuned);
+    table::print_by_workload(&workloads.iter().map(|workload| workload.name).collect::<Vec<_>>(), &tuned);
 }
 
 /// The profile that a run on the same machine at another time leaves.
