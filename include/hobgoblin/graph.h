@@ -71,9 +71,9 @@ typedef enum hob_node_class {
     HOB_NODE_CLASS_VOLATILE = 0,
     /// None: it runs only after a change of an input.
     HOB_NODE_CLASS_PURE = 1,
-    /// None, and its inputs do not change: it runs once.
+    /// As HOB_NODE_CLASS_PURE, for a node whose inputs never change: such a node runs once.
     HOB_NODE_CLASS_CONSTANT = 2,
-    /// Calls of hob_graph_set_input. It has outputs only, and no `evaluate`.
+    /// Calls of hob_graph_set_input. It has outputs only, and no callbacks.
     HOB_NODE_CLASS_INPUT = 3,
     /// None, but it has an effect outside of the graph: it is always a sink.
     HOB_NODE_CLASS_EFFECT = 4,
@@ -100,7 +100,8 @@ typedef enum hob_cutoff {
 typedef enum hob_verdict {
     /// The outputs are written.
     HOB_VERDICT_DONE = 0,
-    /// The node needs the lazy inputs in hob_node_call.need. It is called again when they are up to date.
+    /// The node needs the lazy inputs in hob_node_call.need. It is called again when they are up to date. A node that
+    /// asks only for inputs in hob_node_call.available has failed.
     HOB_VERDICT_NEED = 1,
     /// It failed. Its outputs keep their values, and nodes that depend on it do not run.
     HOB_VERDICT_FAILED = 2,
@@ -166,7 +167,7 @@ typedef struct hob_node_call {
     uint32_t output_count;
     /// Bytes of `message`.
     uint32_t message_capacity;
-    /// The lazy inputs that are up to date: bit i for input i.
+    /// The lazy inputs that are up to date: bit i for input i. Each run of a node begins with 0.
     uint64_t available;
     /// For HOB_VERDICT_NEED: the lazy inputs that are wanted, bit i for input i. At first 0.
     uint64_t need;
@@ -293,7 +294,8 @@ HOB_EXPERIMENTAL_API hob_result hob_graph_connect_feedback(
 HOB_EXPERIMENTAL_API hob_result hob_graph_disconnect(hob_graph *graph, hob_node_id node, uint32_t input);
 
 /// Sets whether a node is wanted in every frame: 1 or 0.
-/// Nodes of HOB_NODE_CLASS_EFFECT are always. HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
+/// Nodes of HOB_NODE_CLASS_EFFECT are always. HOB_RESULT_INVALID_ARGUMENT: `is_sink` is another number.
+/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_graph_set_sink(hob_graph *graph, hob_node_id node, uint32_t is_sink);
 
 // ---- Experimental: The frame ----------------------------------------------------------------------------------------
@@ -355,14 +357,14 @@ typedef struct hob_evaluation_summary {
     hob_evaluator evaluator;
     /// Must be 0.
     uint32_t reserved;
-    /// Nodes that ran. Includes failed nodes, and nodes of HOB_NODE_CLASS_INPUT with a new value.
+    /// Nodes that ran. Includes failed nodes, and nodes of HOB_NODE_CLASS_INPUT that were set.
     uint64_t runs;
     /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
     uint64_t requests;
     /// Nodes that have failed, or do not run because of one that has. Nodes that no sink depends on any more keep their
     /// last state.
     uint64_t broken;
-    /// Inputs that HOB_EVALUATOR_LAZY examined.
+    /// Inputs that HOB_EVALUATOR_LAZY examined. The others use it for lazy inputs.
     uint64_t examined_inputs;
 } hob_evaluation_summary;
 

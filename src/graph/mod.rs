@@ -330,8 +330,8 @@ impl<F: Function> Graph<F> {
     }
 
     fn position(&self, node: Id) -> Result<u32> {
-        let position = self.nodes.position(node).ok_or_else(|| error!(NotFound, "no such node: it was removed"))?;
-        Ok(position as u32)
+        let unknown = || error!(NotFound, "there is no such node: it was removed, or is of another graph");
+        Ok(self.nodes.position(node).ok_or_else(unknown)? as u32)
     }
 }
 

@@ -50,10 +50,10 @@ namespace Hobgoblin.Interop
         /// <summary>None: it runs only after a change of an input.</summary>
         HOB_NODE_CLASS_PURE = 1,
 
-        /// <summary>None, and its inputs do not change: it runs once.</summary>
+        /// <summary>As HOB_NODE_CLASS_PURE, for a node whose inputs never change: such a node runs once.</summary>
         HOB_NODE_CLASS_CONSTANT = 2,
 
-        /// <summary>Calls of hob_graph_set_input. It has outputs only, and no <c>evaluate</c>.</summary>
+        /// <summary>Calls of hob_graph_set_input. It has outputs only, and no callbacks.</summary>
         HOB_NODE_CLASS_INPUT = 3,
 
         /// <summary>None, but it has an effect outside of the graph: it is always a sink.</summary>
@@ -92,7 +92,8 @@ namespace Hobgoblin.Interop
         /// <summary>The outputs are written.</summary>
         HOB_VERDICT_DONE = 0,
 
-        /// <summary>The node needs the lazy inputs in hob_node_call.need. It is called again when they are up to date.</summary>
+        /// <summary>The node needs the lazy inputs in hob_node_call.need. It is called again when they are up to date. A node that
+        /// asks only for inputs in hob_node_call.available has failed.</summary>
         HOB_VERDICT_NEED = 1,
 
         /// <summary>It failed. Its outputs keep their values, and nodes that depend on it do not run.</summary>
@@ -239,7 +240,7 @@ namespace Hobgoblin.Interop
         /// <summary>Bytes of <c>message</c>.</summary>
         public uint message_capacity;
 
-        /// <summary>The lazy inputs that are up to date: bit i for input i.</summary>
+        /// <summary>The lazy inputs that are up to date: bit i for input i. Each run of a node begins with 0.</summary>
         public ulong available;
 
         /// <summary>For HOB_VERDICT_NEED: the lazy inputs that are wanted, bit i for input i. At first 0.</summary>
@@ -366,7 +367,7 @@ namespace Hobgoblin.Interop
         /// <summary>Must be 0.</summary>
         public uint reserved;
 
-        /// <summary>Nodes that ran. Includes failed nodes, and nodes of HOB_NODE_CLASS_INPUT with a new value.</summary>
+        /// <summary>Nodes that ran. Includes failed nodes, and nodes of HOB_NODE_CLASS_INPUT that were set.</summary>
         public ulong runs;
 
         /// <summary>Runs that ended with HOB_VERDICT_NEED. <c>runs</c> does not include them.</summary>
@@ -376,7 +377,7 @@ namespace Hobgoblin.Interop
         /// last state.</summary>
         public ulong broken;
 
-        /// <summary>Inputs that HOB_EVALUATOR_LAZY examined.</summary>
+        /// <summary>Inputs that HOB_EVALUATOR_LAZY examined. The others use it for lazy inputs.</summary>
         public ulong examined_inputs;
     }
 
@@ -595,7 +596,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>Experimental: Sets whether a node is wanted in every frame: 1 or 0.</summary>
         /// <remarks>
-        /// Nodes of HOB_NODE_CLASS_EFFECT are always. HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
+        /// Nodes of HOB_NODE_CLASS_EFFECT are always. HOB_RESULT_INVALID_ARGUMENT: <c>is_sink</c> is another number.
+        /// HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_graph_set_sink(hob_graph* graph, hob_node_id node, uint is_sink);

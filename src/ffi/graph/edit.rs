@@ -125,7 +125,8 @@ pub extern "C" fn hob_graph_disconnect(graph: *mut hob_graph, node: hob_node_id,
 }
 
 /// Sets whether a node is wanted in every frame: 1 or 0.
-/// Nodes of HOB_NODE_CLASS_EFFECT are always. HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
+/// Nodes of HOB_NODE_CLASS_EFFECT are always. HOB_RESULT_INVALID_ARGUMENT: `is_sink` is another number.
+/// HOB_RESULT_NOT_FOUND: there is no such node. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_graph_set_sink(graph: *mut hob_graph, node: hob_node_id, is_sink: u32) -> hob_result {
     if is_sink > 1 {

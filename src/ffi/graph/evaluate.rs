@@ -61,14 +61,14 @@ pub struct hob_evaluation_summary {
     pub evaluator: hob_evaluator,
     /// Must be 0.
     pub reserved: u32,
-    /// Nodes that ran. Includes failed nodes, and nodes of HOB_NODE_CLASS_INPUT with a new value.
+    /// Nodes that ran. Includes failed nodes, and nodes of HOB_NODE_CLASS_INPUT that were set.
     pub runs: u64,
     /// Runs that ended with HOB_VERDICT_NEED. `runs` does not include them.
     pub requests: u64,
     /// Nodes that have failed, or do not run because of one that has. Nodes that no sink depends on any more keep their
     /// last state.
     pub broken: u64,
-    /// Inputs that HOB_EVALUATOR_LAZY examined.
+    /// Inputs that HOB_EVALUATOR_LAZY examined. The others use it for lazy inputs.
     pub examined_inputs: u64,
 }
 

@@ -21,9 +21,9 @@ pub enum hob_node_class {
     Volatile = 0,
     /// None: it runs only after a change of an input.
     Pure = 1,
-    /// None, and its inputs do not change: it runs once.
+    /// As HOB_NODE_CLASS_PURE, for a node whose inputs never change: such a node runs once.
     Constant = 2,
-    /// Calls of hob_graph_set_input. It has outputs only, and no `evaluate`.
+    /// Calls of hob_graph_set_input. It has outputs only, and no callbacks.
     Input = 3,
     /// None, but it has an effect outside of the graph: it is always a sink.
     Effect = 4,
@@ -54,7 +54,8 @@ pub enum hob_cutoff {
 pub enum hob_verdict {
     /// The outputs are written.
     Done = 0,
-    /// The node needs the lazy inputs in hob_node_call.need. It is called again when they are up to date.
+    /// The node needs the lazy inputs in hob_node_call.need. It is called again when they are up to date. A node that
+    /// asks only for inputs in hob_node_call.available has failed.
     Need = 1,
     /// It failed. Its outputs keep their values, and nodes that depend on it do not run.
     Failed = 2,
@@ -126,7 +127,7 @@ pub struct hob_node_call {
     pub output_count: u32,
     /// Bytes of `message`.
     pub message_capacity: u32,
-    /// The lazy inputs that are up to date: bit i for input i.
+    /// The lazy inputs that are up to date: bit i for input i. Each run of a node begins with 0.
     pub available: u64,
     /// For HOB_VERDICT_NEED: the lazy inputs that are wanted, bit i for input i. At first 0.
     pub need: u64,
