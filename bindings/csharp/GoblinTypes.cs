@@ -193,7 +193,7 @@ namespace Hobgoblin
         public uint TrialLimit { get => Raw.trial_limit; set => Raw.trial_limit = value; }
         /// <summary>Samples of an option after which only recent ones count. Default 30.</summary>
         public uint MeasureQuota { get => Raw.measure_quota; set => Raw.measure_quota = value; }
-        /// <summary>Largest total SwitchBurden of unforced changes in one decision. Default: no limit.</summary>
+        /// <summary>Largest total SwitchBurden of voluntary changes in one decision. Default: no limit.</summary>
         public double SwitchLimit { get => Raw.switch_limit; set => Raw.switch_limit = value; }
         /// <summary>Decisions for which a setting keeps a choice that still fits. Default 0.</summary>
         public uint Dwell { get => Raw.dwell; set => Raw.dwell = value; }

@@ -36,13 +36,13 @@
 // - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 // - Total: the measured cost of a whole frame on a lane.
 // - Residual: the part of the totals that no setting accounts for.
-// - Learning phase: 18 seconds after a setting was added, but at least 256 and at most 1,024 decisions.
+// - Learning phase: the first 18 seconds of a setting with samples; see hob_goblin_desc.changes_per_second.
 // - Trial: an option that is chosen to learn its burden: for a frame, and after the learning phase for up to a second.
 // - Task: the name under which burdens are learned and saved; the id of a setting.
 // - Strategy: an alternative set of limits, such as those of 30 frames a second.
 // - Product: one setting that stands for all combinations of several.
 // - Sigmas: the safety margin, in standard deviations of the total burden.
-// - Unforced change: a change for more value while the present choices still fit.
+// - Voluntary change: a change for more value while the present choices still fit. All others are forced.
 // - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
 //
 // Generated from src/ffi/goblin; do not edit. MIT OR Apache-2.0.
@@ -147,14 +147,19 @@ typedef struct hob_goblin_desc {
     /// The limits, by hob_lane. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
-    /// frames with samples of all costly settings: skip samples of whole frames. Frames that changes with a
-    /// switch_burden make late come on top. HOB_BURDENS_RELATIVE ignores it.
+    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. HOB_BURDENS_RELATIVE ignores it.
+    ///
+    /// The margin follows the share of late frames. A choice that is kept has a smaller margin than a new one, down to
+    /// none, while fewer frames are late than asked. Frames that are late because of a switch_burden are not included
+    /// in the share. Only frames with samples of all costly settings calibrate it. To skip samples, skip all those of a
+    /// frame, at random; if single settings are skipped, more frames are late.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
-    /// rises and falls in value. So a change that only raises settings waits `patience` frames. A choice that does not
-    /// fit is replaced at once. At most 1e9.
+    ///
+    /// A change is applied when its gains, added up over the frames, reach its price: `patience` times the sum of the
+    /// settings' rises in value and three times their falls. In the minute after a large change, this price grows to 16
+    /// times as much. A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that
+    /// does not fit is replaced at once. At most 1e9.
     double patience;
     /// Most bytes that the goblin may hold. Calls that would exceed it return HOB_RESULT_LIMIT_EXCEEDED. The solver's
     /// own memory, about a megabyte, counts but is never refused. Default: no limit.
@@ -168,22 +173,26 @@ typedef struct hob_goblin_desc {
     /// Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.
     ///
     /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
-    /// do not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes.
-    /// It is made at once, and delays later voluntary changes by 1 / `changes_per_second` seconds.
+    /// do not. A change is *forced* if the former choices do not fit or are not available, if the strategy changes, or
+    /// if it was without effect (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
     ///
-    /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
-    /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60
-    /// times this, forced changes included.
+    /// Each change takes 1 / `changes_per_second` seconds from a credit, which grows with time up to 6 s. A forced
+    /// change is made at once, also without credit. A voluntary one waits until the credit is enough for it, so it may
+    /// follow a forced one at once.
+    ///
+    /// No second has more voluntary changes than this, with two exceptions. One decision may change several related
+    /// settings, and waits until as many changes are due. And both ends of a trial may be in one second. No voluntary
+    /// change makes a minute exceed 60 times this, forced changes included.
     ///
     /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
     /// HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.
     ///
-    /// The learning phase follows the creation of a setting and takes 18 s, 256 to 1024 decisions. With
-    /// HOB_BURDENS_LEARNED, decisions more than 4 after the one with the latest new sample do not count.
+    /// The learning phase follows the creation of a setting and takes 18 s, but at least 256 and at most 1024
+    /// decisions. With HOB_BURDENS_LEARNED, a decision counts only if it, or one of the 4 before it, has a new sample.
     ///
     /// It begins again when a lane gets a limit. It also does when options that were never measured become ready,
-    /// allowed by the range or enabled, and their setting has at most one measured option. That takes at most an eighth
-    /// of all decisions, beside the first four times.
+    /// allowed by the range or enabled, and their setting has at most one measured option. From the fifth time on,
+    /// that takes at most an eighth of all decisions.
     double changes_per_second;
     /// Decisions a second, which convert seconds to decisions: 0.001 to 1e9. Default 60.
     double decisions_per_second;
@@ -230,8 +239,9 @@ typedef struct hob_decision {
     double value;
     /// Largest possible distance of `value` from the optimum, 0 to 1. 0: it is the optimum.
     ///
-    /// It is a share of the optimum's value above the value of the lightest options. While choices are held without a
-    /// new solve, it is the last proven gap, corrected for changed estimates.
+    /// It is a share of the optimum's value above the value of the lightest options. The optimum has the margin of a
+    /// new choice. While choices are held without a new solve, it is an estimate: the last proven gap, corrected for
+    /// changed burdens.
     double gap;
     /// Settings whose choice differs from the decision before; in the first decision, from their defaults.
     uint32_t change_count;
@@ -398,7 +408,7 @@ typedef struct hob_setting_desc {
     /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0.
     /// If a change takes two or three frames, give the cost of one of them. hob_decision does not include it.
     ///
-    /// An unforced change waits until its gains, added up over the frames, reach this burden times what a unit of
+    /// A voluntary change waits until its gains, added up over the frames, reach this burden times what a unit of
     /// burden is worth now. See also hob_goblin_set_switch_scale. Changes of HOB_SETTING_TRIM settings that make their
     /// own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
     double switch_burden;
@@ -488,7 +498,8 @@ HOB_API hob_result hob_goblin_remove_setting(hob_goblin *goblin, hob_setting_id 
 /// Replaces a setting's options: `count` of them, `stride` bytes apart.
 /// `stride` is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task
 /// and its values under strategies are dropped; the log says so. Other settings of the task keep their number of
-/// options: change theirs, too. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads: exclusive.
+/// options: change theirs, too. Range, pin and `enabled` stay. HOB_RESULT_INVALID_ARGUMENT for a product with a
+/// different count. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_options(
     hob_goblin *goblin, hob_setting_id setting, const hob_option *options, size_t stride, uint32_t count);
 
@@ -514,7 +525,7 @@ typedef enum hob_exploration {
     /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
     /// late. A trial lasts a frame, or until it is measured if its switch_burden is above 2 % of the limit. After the
     /// learning phase, other settings make room for a little-known option that does not fit otherwise. They do so for a
-    /// second, and at most once in 320 s.
+    /// second, and at most once in 320 s, or more often if changes_per_second is HUGE_VAL.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -523,6 +534,7 @@ typedef enum hob_exploration {
 } hob_exploration;
 
 /// hob_goblin_tuning.trial_limit: no option is tried.
+/// An option that was never measured, and that no past profile has, is then never chosen.
 #define HOB_NO_TRIALS UINT32_MAX
 
 /// hob_goblin_tuning.precision: the proven optimum.
@@ -536,8 +548,7 @@ typedef struct hob_goblin_tuning {
     /// How unknown options are tried. Default HOB_EXPLORATION_BOUNDED.
     hob_exploration exploration;
     /// Safety margin, in standard deviations: mean + sigmas * deviation of the total burden must fit the limit. 0 to
-    /// 100. Default 3. Negative: deviations are ignored. Without effect if overrun_probability is set,
-    /// which then gives the sigmas in force.
+    /// 100. Default 3. Negative: deviations are ignored. If overrun_probability is set, it replaces this.
     double sigmas;
     /// Extra value of an option with fewer samples than measure_quota, so that it is chosen and measured more often.
     /// -1e9 to 1e9. Default 0.
@@ -549,8 +560,8 @@ typedef struct hob_goblin_tuning {
     uint32_t trial_limit;
     /// Samples of an option after which only its recent samples count. Default 30.
     uint32_t measure_quota;
-    /// Largest total switch_burden of unforced changes in one decision; the other changes wait. One unforced change is
-    /// always allowed. Default: no limit.
+    /// Largest total switch_burden of voluntary changes in one decision; the other changes wait. One voluntary change
+    /// is always allowed. Default: no limit.
     double switch_limit;
     /// Decisions for which a setting keeps a choice that still fits. Default 0.
     uint32_t dwell;
@@ -600,7 +611,8 @@ HOB_API hob_result hob_goblin_set_enabled(hob_goblin *goblin, hob_setting_id set
 
 /// Multiplies every switch_burden, and the patience.
 /// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
-/// to notice. Threads: exclusive.
+/// to notice. At 0 changes are free, and choices follow every change of an estimate: use it only for frames in which
+/// nobody sees them. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale);
 
 /// Multiplies the switch_burden and the patience of one setting, in addition to hob_goblin_set_switch_scale.
@@ -631,9 +643,11 @@ HOB_API hob_result hob_goblin_set_thermal_headroom(hob_goblin *goblin, hob_lane 
 /// All 0 for a lane without a limit.
 typedef struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
-    /// `deviation`. While options are on trial, it has a cautious guess of their burden instead of the expected one.
-    /// With settings of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows;
-    /// where they cannot make up for that, it exceeds the capacity.
+    /// `deviation`. With overrun_probability the sigmas are those in force, perhaps 0 for a choice that is kept.
+    ///
+    /// While options are on trial, it has a cautious guess of their burden instead of the expected one. With settings
+    /// of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows; where they
+    /// cannot make up for that, it exceeds the capacity.
     double burden;
     /// Expected burden of the choices.
     double mean;
@@ -702,12 +716,13 @@ typedef enum hob_why {
     /// Less valuable than before, so that everything fits or another setting can be raised.
     HOB_WHY_LOWERED = 4,
     /// A better choice would fit, but is delayed.
-    /// Its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit delays it.
+    /// Its gain has not paid for the change yet (hob_goblin_desc.patience), or it leaves no room for fluctuations, or
+    /// changes_per_second, dwell or switch_limit delays it.
     HOB_WHY_HELD = 5,
     /// Chosen to learn its burden.
     /// For a frame, or a few if the change takes time; after the learning phase for up to a second.
     HOB_WHY_TRIAL = 6,
-    /// The host allows no other option.
+    /// The host's range has no other option, ready or not.
     HOB_WHY_PINNED = 7,
     /// The host's range excludes a more valuable option.
     HOB_WHY_LIMITED = 8,
@@ -724,9 +739,9 @@ typedef enum hob_why {
     /// Moved for as long as the trial of another setting lasts, so that it fits.
     HOB_WHY_MAKES_ROOM = 14,
     /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
-    /// 24 samples of the setting itself showed less than a quarter of the expected saving. Savings of less than 3
-    /// deviations are not checked. A setting that is most of its lane is not recognised, because its error looks like
-    /// that of the whole frame.
+    /// 24 samples of the setting itself showed less than a quarter of the expected saving. If 24 samples after that
+    /// show that the earlier option does cost more, the setting is free again. Savings of less than 3 deviations are
+    /// not checked. A setting that is most of its lane is not recognised: it looks as if the whole frame were slower.
     HOB_WHY_DEAD_LEVER = 15,
 } hob_why;
 
@@ -737,8 +752,8 @@ typedef struct hob_reason {
     uint32_t struct_size;
     /// The reason.
     hob_why why;
-    /// The option before the last change; the present one if it never changed. On trial: the option to which it
-    /// returns.
+    /// The option before the last change; the present one if it never changed. With HOB_WHY_TRIAL and
+    /// HOB_WHY_MAKES_ROOM: the option to which it returns.
     uint32_t from;
     /// The present option.
     uint32_t to;

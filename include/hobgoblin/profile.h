@@ -128,9 +128,9 @@ HOB_API hob_result hob_profile_remove_task(hob_profile *profile, hob_str id);
 HOB_API hob_result hob_profile_clear(hob_profile *profile);
 
 /// Adds all tasks of `other`, and pools the samples of tasks that both have.
-/// Where the two have different numbers of options for a task, the side with more samples is kept.
-/// HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it may with burdens above 1e150. After a
-/// failure the profile is unchanged. Threads: exclusive; shared for `other`.
+/// Where the two have different numbers of options for a task, the side with more samples is kept. A profile can be
+/// added to itself, which doubles its counts. HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it
+/// may with burdens above 1e150. After a failure the profile is unchanged. Threads: exclusive; shared for `other`.
 HOB_API hob_result hob_profile_merge(hob_profile *profile, const hob_profile *other);
 
 /// Multiplies every burden by `factor` (finite, above 0), as for a machine that is slower by that factor.

@@ -63,3 +63,17 @@ pub struct Decision {
     /// How long the decision took, by the host's clock; 0 without one.
     pub elapsed_ns: u64,
 }
+
+impl Decision {
+    /// Sets all figures of lanes to 0 that the strategy in force does not limit.
+    pub(super) fn without_unlimited_lanes(mut self) -> Self {
+        let capacities = self.capacity;
+        for lane in (0..LANES).filter(|&lane| capacities[lane].is_infinite()) {
+            for net in [&mut self.chosen, &mut self.lightest, &mut self.highest] {
+                (net.mean[lane], net.deviation[lane]) = (0.0, 0.0);
+            }
+            (self.burden[lane], self.capacity[lane], self.excess[lane]) = (0.0, 0.0, 0.0);
+        }
+        self
+    }
+}

@@ -1,5 +1,6 @@
 //! The first half of a frame: samples are collected.
 
+use super::choose::lever::Latest;
 use super::config::Burdens;
 use super::core::Core;
 use super::errors::no_such_option;
@@ -76,11 +77,14 @@ impl Core {
     /// Show a sample to the setting's lever.
     fn observe_lever(&mut self, sample: &Attributed, choice: u16) {
         let &Attributed { decision, position, lane, .. } = sample;
-        let lever = &mut self.choose.kept[position].lever;
+        let kept = &mut self.choose.kept[position];
+        let forecast = self.learn.history.forecast(decision, lane);
+        let unit = sample.burden / (sample.work * forecast.fast);
+        kept.latest = Latest { decision, option: choice, lane: lane as u8, unit };
+        let lever = &mut kept.lever;
         if !lever.needs(decision, lane, choice) || self.learn.calibrations[lane].is_shifting() {
             return;
         }
-        let forecast = *self.learn.history.forecast(decision, lane);
         let (setting, strategies) = (self.question.setting(position), &self.question.strategies);
         let strategy = usize::from(forecast.strategy);
         let of = |option: usize| setting.options[option].work * strategies.work_under(strategy, position, option);

@@ -38,7 +38,7 @@ impl Core {
         let kept = &self.choose.kept[position];
         let (from, to, since) = (kept.settled, kept.choice, kept.changed);
         if !self.question.setting(position).enabled {
-            return Ok(Reason { why: Why::Disabled, to, ..kept.reason });
+            return Ok(Reason { why: Why::Disabled, to, headroom: 0.0, gain: 0.0, ..kept.reason });
         }
         if from != to {
             let why = if kept.is_tried { Why::Trial } else { Why::MakesRoom };

@@ -32,6 +32,9 @@ namespace Hobgoblin.Interop
         public const uint HOB_SETTING_TRIM = 1;
 
         /// <summary>hob_goblin_tuning.trial_limit: no option is tried.</summary>
+        /// <remarks>
+        /// An option that was never measured, and that no past profile has, is then never chosen.
+        /// </remarks>
         public const uint HOB_NO_TRIALS = 4294967295;
 
         /// <summary>hob_goblin_tuning.precision: the proven optimum.</summary>
@@ -111,7 +114,7 @@ namespace Hobgoblin.Interop
         /// <summary>Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
         /// late. A trial lasts a frame, or until it is measured if its switch_burden is above 2 % of the limit. After the
         /// learning phase, other settings make room for a little-known option that does not fit otherwise. They do so for a
-        /// second, and at most once in 320 s.</summary>
+        /// second, and at most once in 320 s, or more often if changes_per_second is HUGE_VAL.</summary>
         HOB_EXPLORATION_BOUNDED = 0,
 
         /// <summary>An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).</summary>
@@ -142,7 +145,8 @@ namespace Hobgoblin.Interop
 
         /// <summary>A better choice would fit, but is delayed.</summary>
         /// <remarks>
-        /// Its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit delays it.
+        /// Its gain has not paid for the change yet (hob_goblin_desc.patience), or it leaves no room for fluctuations, or
+        /// changes_per_second, dwell or switch_limit delays it.
         /// </remarks>
         HOB_WHY_HELD = 5,
 
@@ -152,7 +156,7 @@ namespace Hobgoblin.Interop
         /// </remarks>
         HOB_WHY_TRIAL = 6,
 
-        /// <summary>The host allows no other option.</summary>
+        /// <summary>The host's range has no other option, ready or not.</summary>
         HOB_WHY_PINNED = 7,
 
         /// <summary>The host's range excludes a more valuable option.</summary>
@@ -178,9 +182,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.</summary>
         /// <remarks>
-        /// 24 samples of the setting itself showed less than a quarter of the expected saving. Savings of less than 3
-        /// deviations are not checked. A setting that is most of its lane is not recognised, because its error looks like
-        /// that of the whole frame.
+        /// 24 samples of the setting itself showed less than a quarter of the expected saving. If 24 samples after that
+        /// show that the earlier option does cost more, the setting is free again. Savings of less than 3 deviations are
+        /// not checked. A setting that is most of its lane is not recognised: it looks as if the whole frame were slower.
         /// </remarks>
         HOB_WHY_DEAD_LEVER = 15,
     }
@@ -273,16 +277,21 @@ namespace Hobgoblin.Interop
         public hob_lane_desc lanes_7;
 
         /// <summary>Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-        /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
-        /// frames with samples of all costly settings: skip samples of whole frames. Frames that changes with a
-        /// switch_burden make late come on top. HOB_BURDENS_RELATIVE ignores it.</summary>
+        /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. HOB_BURDENS_RELATIVE ignores it.</summary>
+        /// <remarks>
+        /// The margin follows the share of late frames. A choice that is kept has a smaller margin than a new one, down to
+        /// none, while fewer frames are late than asked. Frames that are late because of a switch_burden are not included
+        /// in the share. Only frames with samples of all costly settings calibrate it. To skip samples, skip all those of a
+        /// frame, at random; if single settings are skipped, more frames are late.
+        /// </remarks>
         public double overrun_probability;
 
         /// <summary>How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.</summary>
         /// <remarks>
-        /// A change is applied when its gains, added up over the frames, reach <c>patience</c> times the sum of the settings'
-        /// rises and falls in value. So a change that only raises settings waits <c>patience</c> frames. A choice that does not
-        /// fit is replaced at once. At most 1e9.
+        /// A change is applied when its gains, added up over the frames, reach its price: <c>patience</c> times the sum of the
+        /// settings' rises in value and three times their falls. In the minute after a large change, this price grows to 16
+        /// times as much. A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that
+        /// does not fit is replaced at once. At most 1e9.
         /// </remarks>
         public double patience;
 
@@ -302,22 +311,26 @@ namespace Hobgoblin.Interop
         /// <summary>Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.</summary>
         /// <remarks>
         /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
-        /// do not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes.
-        /// It is made at once, and delays later voluntary changes by 1 / <c>changes_per_second</c> seconds.
+        /// do not. A change is *forced* if the former choices do not fit or are not available, if the strategy changes, or
+        /// if it was without effect (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
         /// <para/>
-        /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
-        /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60
-        /// times this, forced changes included.
+        /// Each change takes 1 / <c>changes_per_second</c> seconds from a credit, which grows with time up to 6 s. A forced
+        /// change is made at once, also without credit. A voluntary one waits until the credit is enough for it, so it may
+        /// follow a forced one at once.
+        /// <para/>
+        /// No second has more voluntary changes than this, with two exceptions. One decision may change several related
+        /// settings, and waits until as many changes are due. And both ends of a trial may be in one second. No voluntary
+        /// change makes a minute exceed 60 times this, forced changes included.
         /// <para/>
         /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
         /// HOB_BURDENS_TOTALS it limits trials only, and with a negative <c>patience</c> nothing.
         /// <para/>
-        /// The learning phase follows the creation of a setting and takes 18 s, 256 to 1024 decisions. With
-        /// HOB_BURDENS_LEARNED, decisions more than 4 after the one with the latest new sample do not count.
+        /// The learning phase follows the creation of a setting and takes 18 s, but at least 256 and at most 1024
+        /// decisions. With HOB_BURDENS_LEARNED, a decision counts only if it, or one of the 4 before it, has a new sample.
         /// <para/>
         /// It begins again when a lane gets a limit. It also does when options that were never measured become ready,
-        /// allowed by the range or enabled, and their setting has at most one measured option. That takes at most an eighth
-        /// of all decisions, beside the first four times.
+        /// allowed by the range or enabled, and their setting has at most one measured option. From the fifth time on,
+        /// that takes at most an eighth of all decisions.
         /// </remarks>
         public double changes_per_second;
 
@@ -347,8 +360,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Largest possible distance of <c>value</c> from the optimum, 0 to 1. 0: it is the optimum.</summary>
         /// <remarks>
-        /// It is a share of the optimum's value above the value of the lightest options. While choices are held without a
-        /// new solve, it is the last proven gap, corrected for changed estimates.
+        /// It is a share of the optimum's value above the value of the lightest options. The optimum has the margin of a
+        /// new choice. While choices are held without a new solve, it is an estimate: the last proven gap, corrected for
+        /// changed burdens.
         /// </remarks>
         public double gap;
 
@@ -445,7 +459,7 @@ namespace Hobgoblin.Interop
         /// <remarks>
         /// If a change takes two or three frames, give the cost of one of them. hob_decision does not include it.
         /// <para/>
-        /// An unforced change waits until its gains, added up over the frames, reach this burden times what a unit of
+        /// A voluntary change waits until its gains, added up over the frames, reach this burden times what a unit of
         /// burden is worth now. See also hob_goblin_set_switch_scale. Changes of HOB_SETTING_TRIM settings that make their
         /// own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
         /// </remarks>
@@ -500,8 +514,7 @@ namespace Hobgoblin.Interop
         public hob_exploration exploration;
 
         /// <summary>Safety margin, in standard deviations: mean + sigmas * deviation of the total burden must fit the limit. 0 to
-        /// 100. Default 3. Negative: deviations are ignored. Without effect if overrun_probability is set,
-        /// which then gives the sigmas in force.</summary>
+        /// 100. Default 3. Negative: deviations are ignored. If overrun_probability is set, it replaces this.</summary>
         public double sigmas;
 
         /// <summary>Extra value of an option with fewer samples than measure_quota, so that it is chosen and measured more often.</summary>
@@ -520,8 +533,8 @@ namespace Hobgoblin.Interop
         /// <summary>Samples of an option after which only its recent samples count. Default 30.</summary>
         public uint measure_quota;
 
-        /// <summary>Largest total switch_burden of unforced changes in one decision; the other changes wait. One unforced change is
-        /// always allowed. Default: no limit.</summary>
+        /// <summary>Largest total switch_burden of voluntary changes in one decision; the other changes wait. One voluntary change
+        /// is always allowed. Default: no limit.</summary>
         public double switch_limit;
 
         /// <summary>Decisions for which a setting keeps a choice that still fits. Default 0.</summary>
@@ -548,10 +561,11 @@ namespace Hobgoblin.Interop
     public unsafe struct hob_decision_lane
     {
         /// <summary>Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do <c>mean</c> and
-        /// <c>deviation</c>. While options are on trial, it has a cautious guess of their burden instead of the expected one.</summary>
+        /// <c>deviation</c>. With overrun_probability the sigmas are those in force, perhaps 0 for a choice that is kept.</summary>
         /// <remarks>
-        /// With settings of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows;
-        /// where they cannot make up for that, it exceeds the capacity.
+        /// While options are on trial, it has a cautious guess of their burden instead of the expected one. With settings
+        /// of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows; where they
+        /// cannot make up for that, it exceeds the capacity.
         /// </remarks>
         public double burden;
 
@@ -659,8 +673,8 @@ namespace Hobgoblin.Interop
         /// <summary>The reason.</summary>
         public hob_why why;
 
-        /// <summary>The option before the last change; the present one if it never changed. On trial: the option to which it
-        /// returns.</summary>
+        /// <summary>The option before the last change; the present one if it never changed. With HOB_WHY_TRIAL and
+        /// HOB_WHY_MAKES_ROOM: the option to which it returns.</summary>
         public uint from;
 
         /// <summary>The present option.</summary>
@@ -1160,7 +1174,8 @@ namespace Hobgoblin.Interop
         /// <remarks>
         /// <c>stride</c> is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task
         /// and its values under strategies are dropped; the log says so. Other settings of the task keep their number of
-        /// options: change theirs, too. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads: exclusive.
+        /// options: change theirs, too. Range, pin and <c>enabled</c> stay. HOB_RESULT_INVALID_ARGUMENT for a product with a
+        /// different count. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_goblin_set_options(hob_goblin* goblin, hob_setting_id setting, hob_option* options, UIntPtr stride, uint count);
@@ -1245,7 +1260,8 @@ namespace Hobgoblin.Interop
         /// <summary>Multiplies every switch_burden, and the patience.</summary>
         /// <remarks>
         /// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
-        /// to notice. Threads: exclusive.
+        /// to notice. At 0 changes are free, and choices follow every change of an estimate: use it only for frames in which
+        /// nobody sees them. Threads: exclusive.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_goblin_set_switch_scale(hob_goblin* goblin, double scale);

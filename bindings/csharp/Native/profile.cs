@@ -157,9 +157,9 @@ namespace Hobgoblin.Interop
 
         /// <summary>Adds all tasks of <c>other</c>, and pools the samples of tasks that both have.</summary>
         /// <remarks>
-        /// Where the two have different numbers of options for a task, the side with more samples is kept.
-        /// HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it may with burdens above 1e150. After a
-        /// failure the profile is unchanged. Threads: exclusive; shared for <c>other</c>.
+        /// Where the two have different numbers of options for a task, the side with more samples is kept. A profile can be
+        /// added to itself, which doubles its counts. HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it
+        /// may with burdens above 1e150. After a failure the profile is unchanged. Threads: exclusive; shared for <c>other</c>.
         /// </remarks>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]
         public static extern hob_result hob_profile_merge(hob_profile* profile, hob_profile* other);

@@ -79,7 +79,8 @@ pub extern "C" fn hob_goblin_set_enabled(goblin: *mut hob_goblin, setting: hob_s
 
 /// Multiplies every switch_burden, and the patience.
 /// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
-/// to notice. Threads: exclusive.
+/// to notice. At 0 changes are free, and choices follow every change of an estimate: use it only for frames in which
+/// nobody sees them. Threads: exclusive.
 #[entry(exclusive, hot)]
 pub extern "C" fn hob_goblin_set_switch_scale(goblin: *mut hob_goblin, scale: f64) -> hob_result {
     goblin.with(|cell| cell.goblin.set_switch_scale(scale))

@@ -56,14 +56,19 @@ pub struct hob_goblin_desc {
     /// The limits, by hob_lane. Default: none.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. The margin is calibrated in
-    /// frames with samples of all costly settings: skip samples of whole frames. Frames that changes with a
-    /// switch_burden make late come on top. HOB_BURDENS_RELATIVE ignores it.
+    /// hob_goblin_tuning.sigmas instead, for burdens that are normal and independent. HOB_BURDENS_RELATIVE ignores it.
+    ///
+    /// The margin follows the share of late frames. A choice that is kept has a smaller margin than a new one, down to
+    /// none, while fewer frames are late than asked. Frames that are late because of a switch_burden are not included
+    /// in the share. Only frames with samples of all costly settings calibrate it. To skip samples, skip all those of a
+    /// frame, at random; if single settings are skipped, more frames are late.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
-    /// rises and falls in value. So a change that only raises settings waits `patience` frames. A choice that does not
-    /// fit is replaced at once. At most 1e9.
+    ///
+    /// A change is applied when its gains, added up over the frames, reach its price: `patience` times the sum of the
+    /// settings' rises in value and three times their falls. In the minute after a large change, this price grows to 16
+    /// times as much. A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that
+    /// does not fit is replaced at once. At most 1e9.
     #[default(1.0)]
     pub patience: f64,
     /// Most bytes that the goblin may hold. Calls that would exceed it return HOB_RESULT_LIMIT_EXCEEDED. The solver's
@@ -81,22 +86,26 @@ pub struct hob_goblin_desc {
     /// Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.
     ///
     /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
-    /// do not. A change is *forced* if the former choices do not fit or are not available, or if the strategy changes.
-    /// It is made at once, and delays later voluntary changes by 1 / `changes_per_second` seconds.
+    /// do not. A change is *forced* if the former choices do not fit or are not available, if the strategy changes, or
+    /// if it was without effect (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
     ///
-    /// No second has more voluntary changes than this, unless one decision makes all of them, because related settings
-    /// change in one frame. It waits until as many are due, at most 6 s. No voluntary change makes a minute exceed 60
-    /// times this, forced changes included.
+    /// Each change takes 1 / `changes_per_second` seconds from a credit, which grows with time up to 6 s. A forced
+    /// change is made at once, also without credit. A voluntary one waits until the credit is enough for it, so it may
+    /// follow a forced one at once.
+    ///
+    /// No second has more voluntary changes than this, with two exceptions. One decision may change several related
+    /// settings, and waits until as many changes are due. And both ends of a trial may be in one second. No voluntary
+    /// change makes a minute exceed 60 times this, forced changes included.
     ///
     /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
     /// HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.
     ///
-    /// The learning phase follows the creation of a setting and takes 18 s, 256 to 1024 decisions. With
-    /// HOB_BURDENS_LEARNED, decisions more than 4 after the one with the latest new sample do not count.
+    /// The learning phase follows the creation of a setting and takes 18 s, but at least 256 and at most 1024
+    /// decisions. With HOB_BURDENS_LEARNED, a decision counts only if it, or one of the 4 before it, has a new sample.
     ///
     /// It begins again when a lane gets a limit. It also does when options that were never measured become ready,
-    /// allowed by the range or enabled, and their setting has at most one measured option. That takes at most an eighth
-    /// of all decisions, beside the first four times.
+    /// allowed by the range or enabled, and their setting has at most one measured option. From the fifth time on,
+    /// that takes at most an eighth of all decisions.
     #[default(1.0)]
     pub changes_per_second: f64,
     /// Decisions a second, which convert seconds to decisions: 0.001 to 1e9. Default 60.

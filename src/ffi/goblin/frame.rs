@@ -31,8 +31,9 @@ pub struct hob_decision {
     pub value: f64,
     /// Largest possible distance of `value` from the optimum, 0 to 1. 0: it is the optimum.
     ///
-    /// It is a share of the optimum's value above the value of the lightest options. While choices are held without a
-    /// new solve, it is the last proven gap, corrected for changed estimates.
+    /// It is a share of the optimum's value above the value of the lightest options. The optimum has the margin of a
+    /// new choice. While choices are held without a new solve, it is an estimate: the last proven gap, corrected for
+    /// changed burdens.
     pub gap: f64,
     /// Settings whose choice differs from the decision before; in the first decision, from their defaults.
     pub change_count: u32,

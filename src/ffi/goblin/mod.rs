@@ -38,13 +38,13 @@
 //! - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 //! - Total: the measured cost of a whole frame on a lane.
 //! - Residual: the part of the totals that no setting accounts for.
-//! - Learning phase: 18 seconds after a setting was added, but at least 256 and at most 1,024 decisions.
+//! - Learning phase: the first 18 seconds of a setting with samples; see hob_goblin_desc.changes_per_second.
 //! - Trial: an option that is chosen to learn its burden: for a frame, and after the learning phase for up to a second.
 //! - Task: the name under which burdens are learned and saved; the id of a setting.
 //! - Strategy: an alternative set of limits, such as those of 30 frames a second.
 //! - Product: one setting that stands for all combinations of several.
 //! - Sigmas: the safety margin, in standard deviations of the total burden.
-//! - Unforced change: a change for more value while the present choices still fit.
+//! - Voluntary change: a change for more value while the present choices still fit. All others are forced.
 //! - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
 
 pub mod ids;

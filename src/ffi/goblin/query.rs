@@ -20,9 +20,11 @@ use crate::goblin::{Decision, Reason, Why};
 #[derive(Clone, Copy)]
 pub struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
-    /// `deviation`. While options are on trial, it has a cautious guess of their burden instead of the expected one.
-    /// With settings of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows;
-    /// where they cannot make up for that, it exceeds the capacity.
+    /// `deviation`. With overrun_probability the sigmas are those in force, perhaps 0 for a choice that is kept.
+    ///
+    /// While options are on trial, it has a cautious guess of their burden instead of the expected one. With settings
+    /// of HOB_SETTING_TRIM, it is for the noise of the present frames, which no other setting follows; where they
+    /// cannot make up for that, it exceeds the capacity.
     pub burden: f64,
     /// Expected burden of the choices.
     pub mean: f64,
@@ -135,12 +137,13 @@ pub enum hob_why {
     /// Less valuable than before, so that everything fits or another setting can be raised.
     Lowered = 4,
     /// A better choice would fit, but is delayed.
-    /// Its gain has not paid for the change yet; or changes_per_second, dwell or switch_limit delays it.
+    /// Its gain has not paid for the change yet (hob_goblin_desc.patience), or it leaves no room for fluctuations, or
+    /// changes_per_second, dwell or switch_limit delays it.
     Held = 5,
     /// Chosen to learn its burden.
     /// For a frame, or a few if the change takes time; after the learning phase for up to a second.
     Trial = 6,
-    /// The host allows no other option.
+    /// The host's range has no other option, ready or not.
     Pinned = 7,
     /// The host's range excludes a more valuable option.
     Limited = 8,
@@ -157,9 +160,9 @@ pub enum hob_why {
     /// Moved for as long as the trial of another setting lasts, so that it fits.
     MakesRoom = 14,
     /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
-    /// 24 samples of the setting itself showed less than a quarter of the expected saving. Savings of less than 3
-    /// deviations are not checked. A setting that is most of its lane is not recognised, because its error looks like
-    /// that of the whole frame.
+    /// 24 samples of the setting itself showed less than a quarter of the expected saving. If 24 samples after that
+    /// show that the earlier option does cost more, the setting is free again. Savings of less than 3 deviations are
+    /// not checked. A setting that is most of its lane is not recognised: it looks as if the whole frame were slower.
     DeadLever = 15,
 }
 
@@ -196,8 +199,8 @@ pub struct hob_reason {
     pub struct_size: u32,
     /// The reason.
     pub why: hob_why,
-    /// The option before the last change; the present one if it never changed. On trial: the option to which it
-    /// returns.
+    /// The option before the last change; the present one if it never changed. With HOB_WHY_TRIAL and
+    /// HOB_WHY_MAKES_ROOM: the option to which it returns.
     pub from: u32,
     /// The present option.
     pub to: u32,

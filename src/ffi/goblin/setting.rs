@@ -189,7 +189,8 @@ pub extern "C" fn hob_goblin_remove_setting(goblin: *mut hob_goblin, setting: ho
 /// Replaces a setting's options: `count` of them, `stride` bytes apart.
 /// `stride` is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task
 /// and its values under strategies are dropped; the log says so. Other settings of the task keep their number of
-/// options: change theirs, too. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads: exclusive.
+/// options: change theirs, too. Range, pin and `enabled` stay. HOB_RESULT_INVALID_ARGUMENT for a product with a
+/// different count. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_options(
     goblin: *mut hob_goblin,

@@ -96,7 +96,7 @@ pub struct hob_setting_desc {
     /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0.
     /// If a change takes two or three frames, give the cost of one of them. hob_decision does not include it.
     ///
-    /// An unforced change waits until its gains, added up over the frames, reach this burden times what a unit of
+    /// A voluntary change waits until its gains, added up over the frames, reach this burden times what a unit of
     /// burden is worth now. See also hob_goblin_set_switch_scale. Changes of HOB_SETTING_TRIM settings that make their
     /// own frame late are rare: half of the late frames that overrun_probability or the sigmas allow.
     pub switch_burden: f64,

@@ -16,7 +16,7 @@ pub enum hob_exploration {
     /// Only if the other settings leave room for a cautious guess. If the guess is too low, frames of the trial are
     /// late. A trial lasts a frame, or until it is measured if its switch_burden is above 2 % of the limit. After the
     /// learning phase, other settings make room for a little-known option that does not fit otherwise. They do so for a
-    /// second, and at most once in 320 s.
+    /// second, and at most once in 320 s, or more often if changes_per_second is HUGE_VAL.
     Bounded = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
@@ -25,6 +25,7 @@ pub enum hob_exploration {
 }
 
 /// hob_goblin_tuning.trial_limit: no option is tried.
+/// An option that was never measured, and that no past profile has, is then never chosen.
 pub const HOB_NO_TRIALS: u32 = 4294967295;
 /// hob_goblin_tuning.precision: the proven optimum.
 pub const HOB_PRECISION_PROVEN: u32 = 4294967295;
@@ -40,8 +41,7 @@ pub struct hob_goblin_tuning {
     /// How unknown options are tried. Default HOB_EXPLORATION_BOUNDED.
     pub exploration: hob_exploration,
     /// Safety margin, in standard deviations: mean + sigmas * deviation of the total burden must fit the limit. 0 to
-    /// 100. Default 3. Negative: deviations are ignored. Without effect if overrun_probability is set,
-    /// which then gives the sigmas in force.
+    /// 100. Default 3. Negative: deviations are ignored. If overrun_probability is set, it replaces this.
     #[default(3.0)]
     pub sigmas: f64,
     /// Extra value of an option with fewer samples than measure_quota, so that it is chosen and measured more often.
@@ -57,8 +57,8 @@ pub struct hob_goblin_tuning {
     /// Samples of an option after which only its recent samples count. Default 30.
     #[default(30)]
     pub measure_quota: u32,
-    /// Largest total switch_burden of unforced changes in one decision; the other changes wait. One unforced change is
-    /// always allowed. Default: no limit.
+    /// Largest total switch_burden of voluntary changes in one decision; the other changes wait. One voluntary change
+    /// is always allowed. Default: no limit.
     #[default(f64::INFINITY)]
     pub switch_limit: f64,
     /// Decisions for which a setting keeps a choice that still fits. Default 0.

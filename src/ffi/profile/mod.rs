@@ -232,9 +232,9 @@ pub extern "C" fn hob_profile_clear(profile: *mut hob_profile) -> hob_result {
 }
 
 /// Adds all tasks of `other`, and pools the samples of tasks that both have.
-/// Where the two have different numbers of options for a task, the side with more samples is kept.
-/// HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it may with burdens above 1e150. After a
-/// failure the profile is unchanged. Threads: exclusive; shared for `other`.
+/// Where the two have different numbers of options for a task, the side with more samples is kept. A profile can be
+/// added to itself, which doubles its counts. HOB_RESULT_INVALID_ARGUMENT: a pooled mean or deviation overflows, as it
+/// may with burdens above 1e150. After a failure the profile is unchanged. Threads: exclusive; shared for `other`.
 #[entry(exclusive)]
 pub extern "C" fn hob_profile_merge(profile: *mut hob_profile, other: *const hob_profile) -> hob_result {
     let other = copy_of(other)?;

@@ -1,6 +1,6 @@
 //! The choice of a setting, and its history.
 
-use super::lever::Lever;
+use super::lever::{Latest, Lever};
 use super::reason::Reason;
 use crate::knapsack::NO_CHOICE;
 
@@ -25,6 +25,8 @@ pub struct Kept {
     pub target: u16,
     /// The effect of the last change.
     pub lever: Lever,
+    /// The latest sample.
+    pub latest: Latest,
     /// The reason for the choice.
     pub reason: Reason,
 }
@@ -60,6 +62,7 @@ impl Kept {
             left_at: 0,
             target: choice,
             lever: Lever::default(),
+            latest: Latest::default(),
             reason: Reason::default(),
         }
     }

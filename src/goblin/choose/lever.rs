@@ -2,8 +2,10 @@
 //!
 //! A setting is lowered to save a part of its cost. If its samples then show none of the expected saving, the change
 //! took value for nothing: another thread may be the bottleneck, or the option is not applied. Such a setting is
-//! restored, and does not change for a minute. The evidence is the setting's own samples. Each is compared with the cost
-//! of the former option in the same frame, so a heavier scene or a slower machine does not look like a dead lever.
+//! restored, and does not change for a minute. The evidence is the setting's own samples. Each is compared with the
+//! cost of the former option in the same frame, so a heavier scene or a slower machine does not look like a dead lever.
+//! If the setting itself had just become more expensive, as after a cut, that cost is the one of its last frames before
+//! the change. If it becomes so later, the first samples still show the saving.
 
 use crate::knapsack::NO_CHOICE;
 use crate::stats::Running;
@@ -30,11 +32,24 @@ pub struct Lever {
     unit: f64,
     /// Expected saving as a share of the former cost.
     expected: f64,
-    /// Measured costs as shares of the former option's: of the lighter option, and after the return.
-    lowered: Running,
+    /// Measured costs as shares of the former option's: just before the change, of the lighter option in its first
+    /// frames and in later ones, and after the return.
+    before: Running,
+    lowered: [Running; LEVER.parts],
     returned: Running,
     /// The lever is dead up to this decision.
     rests_until: u64,
+}
+
+/// The latest sample of a setting.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Latest {
+    pub decision: u64,
+    pub option: u16,
+    /// The governed lane.
+    pub lane: u8,
+    /// Its burden per unit of work, without the common factor.
+    pub unit: f64,
 }
 
 /// The expected effect of a change on a lane.
@@ -61,7 +76,13 @@ impl Promise {
 
 impl Lever {
     /// Watch the effect of a change, of the promises on all lanes the largest.
-    pub fn watch(&mut self, decision: u64, from: u16, to: u16, promises: impl Iterator<Item = Promise>) {
+    pub fn watch(
+        &mut self,
+        decision: u64,
+        (from, to): (u16, u16),
+        latest: &Latest,
+        promises: impl Iterator<Item = Promise>,
+    ) {
         let visible = promises.filter_map(|promise| Some((promise, promise.expected()?)));
         let largest = visible.reduce(|one, other| if other.1 > one.1 { other } else { one });
         *self = match largest {
@@ -70,6 +91,9 @@ impl Lever {
             }
             None => Self::default(),
         };
+        if self.needs(latest.decision, usize::from(latest.lane), latest.option) {
+            self.before.add(latest.unit / self.unit);
+        }
     }
 
     /// Whether the effect of the change is not known yet. `most`: decisions until it is not awaited any longer.
@@ -77,10 +101,14 @@ impl Lever {
         self.since > 0 && self.rests_until == 0 && now <= self.since + most
     }
 
-    /// Whether a sample of this option shows the effect.
+    /// Whether a sample of this option shows the effect, or the cost just before the change.
     pub fn needs(&self, decision: u64, lane: usize, option: u16) -> bool {
-        let is_of_it = self.since > 0 && decision >= self.since && lane == usize::from(self.lane);
-        is_of_it && (option == self.to || (option == self.from && self.rests_until > 0))
+        if self.since == 0 || lane != usize::from(self.lane) {
+            return false;
+        }
+        let (rests, is_after) = (self.rests_until > 0, decision >= self.since);
+        let is_just_before = !is_after && !rests && decision + LEVER.before >= self.since;
+        (is_after && option == self.to) || ((is_just_before || (is_after && rests)) && option == self.from)
     }
 
     /// Observe a sample: its burden, and the factors that would make a unit of the former option a burden in that frame.
@@ -90,18 +118,28 @@ impl Lever {
         if self.rests_until > 0 {
             if option == self.from {
                 self.returned.add(share);
-                let saving = 1.0 - self.lowered.mean() / self.returned.mean();
+                let lowered = self.lowered.iter().map(Running::mean).sum::<f64>() / LEVER.parts as f64;
+                let saving = 1.0 - lowered / self.returned.mean();
                 if self.returned.count() >= LEVER.samples && saving > LEVER.recovered * self.expected {
                     *self = Self::default();
                 }
             }
             return false;
         }
-        self.lowered.add(share);
-        if self.lowered.count() < LEVER.samples {
+        if option == self.from {
+            self.before.add(share);
             return false;
         }
-        let is_dead = 1.0 - self.lowered.mean() < LEVER.least_saving * self.expected;
+        let each = LEVER.samples / LEVER.parts as u64;
+        let part = self.lowered.iter().position(|part| part.count() < each).unwrap_or(0);
+        self.lowered[part].add(share);
+        if self.lowered[LEVER.parts - 1].count() < each {
+            return false;
+        }
+        let has_risen = self.before.count() > 0 && self.before.mean() - 1.0 > LEVER.risen * self.expected;
+        let former = if has_risen { self.before.mean() } else { 1.0 };
+        let least = LEVER.least_saving * self.expected;
+        let is_dead = self.lowered.iter().all(|part| 1.0 - part.mean() / former < least);
         if !is_dead {
             *self = Self::default();
         }
@@ -169,7 +207,7 @@ impl Choose {
                     deviations: (one.variance.max(0.0).sqrt(), other.variance.max(0.0).sqrt()),
                 })
             });
-            kept.lever.watch(frame.now, from as u16, to as u16, promises);
+            kept.lever.watch(frame.now, (from as u16, to as u16), &kept.latest, promises);
         }
     }
 }

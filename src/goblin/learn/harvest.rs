@@ -82,7 +82,7 @@ impl Books {
         let typical = std::mem::take(&mut self.typical_sum);
         if typical > 0.0 {
             let statistics = &mut self.statistics;
-            statistics.anomaly = measured / typical;
+            statistics.anomaly = (measured / typical).min(LARGEST);
             statistics.recent_anomaly = if statistics.recent_anomaly > 0.0 {
                 let kept = Learned::KEPT_PER_FRAME;
                 kept * statistics.recent_anomaly + (1.0 - kept) * statistics.anomaly

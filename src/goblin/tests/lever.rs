@@ -1,5 +1,7 @@
 //! A setting whose cost does not respond to it is restored, and rests.
 
+use std::collections::VecDeque;
+
 use crate::base::Id;
 use crate::goblin::*;
 
@@ -19,6 +21,13 @@ struct Machine {
     is_stuck: bool,
     state: u64,
     slowness: f64,
+    /// Factors on the cost of the first setting, and of the others.
+    scene: (f64, f64),
+    /// Cost of the lighter options, as a share.
+    light: f64,
+    /// Frames until samples arrive.
+    latency: usize,
+    late: VecDeque<Vec<(Id, Sample)>>,
 }
 
 impl Machine {
@@ -29,7 +38,9 @@ impl Machine {
             goblin.add_setting(&SettingDesc::new(&format!("setting {n}"), &options)).unwrap()
         };
         let settings: Vec<Id> = [3.0, 10.0, 20.0].into_iter().enumerate().map(add).collect();
-        let mut machine = Self { goblin, settings, is_stuck: false, state: seed, slowness: 1.0 };
+        let (slowness, scene, light, late) = (1.0, (1.0, 1.0), 0.25, VecDeque::new());
+        let mut machine =
+            Self { goblin, settings, is_stuck: false, state: seed, slowness, scene, light, latency: 0, late };
         machine.run(30 * SECOND);
         // All options are known well.
         for choice in [0, 1] {
@@ -61,11 +72,17 @@ impl Machine {
 
     fn frame(&mut self) -> Decision {
         let decision = self.goblin.update().unwrap();
+        let mut samples = Vec::new();
         for (n, choice) in self.choices().into_iter().enumerate() {
-            let cost = if choice == 1 || (n == 0 && self.is_stuck) { 4.0 } else { 1.0 };
-            let burden = cost * self.slowness * self.noise();
-            let sample = Sample { decision: decision.id, lane: 0, burden, good: true };
-            self.goblin.measure(self.settings[n], &sample).unwrap();
+            let cost = if choice == 1 || (n == 0 && self.is_stuck) { 4.0 } else { 4.0 * self.light };
+            let burden = cost * if n == 0 { self.scene.0 } else { self.scene.1 } * self.slowness * self.noise();
+            samples.push((self.settings[n], Sample { decision: decision.id, lane: 0, burden, good: true }));
+        }
+        self.late.push_back(samples);
+        while self.late.len() > self.latency {
+            for (id, sample) in self.late.pop_front().unwrap() {
+                self.goblin.measure(id, &sample).unwrap();
+            }
         }
         decision
     }
@@ -109,6 +126,63 @@ fn a_lever_that_works_is_not_dead_also_if_the_machine_slows_down_meanwhile() {
                 assert!((0..3).all(|n| machine.why(n) != Why::DeadLever), "frame {frame}, {limit} ms, x {slowness}");
             }
             assert!(machine.choices().contains(&0));
+        }
+    }
+}
+
+impl Machine {
+    /// With options that save 30 %.
+    fn with_small_savings(seed: u64, limit: f64) -> Self {
+        let mut machine = Self::new(seed);
+        machine.light = 0.7;
+        for choice in [0, 1] {
+            machine.goblin.set_range(machine.settings[0], choice, choice).unwrap();
+            machine.run(5 * SECOND);
+        }
+        machine.goblin.set_range(machine.settings[0], 0, 1).unwrap();
+        machine.goblin.configure(&config(limit)).unwrap();
+        machine.run(20 * SECOND);
+        assert_eq!(machine.choices(), [1, 1, 1]);
+        machine
+    }
+
+    /// Runs for some seconds, in which no lever is found dead.
+    fn run_without_dead_lever(&mut self, frames: u64) {
+        for frame in 0..frames {
+            self.frame();
+            assert!((0..3).all(|n| self.why(n) != Why::DeadLever), "frame {frame}");
+        }
+    }
+}
+
+#[test]
+fn a_setting_that_becomes_expensive_just_before_it_is_lowered_is_no_dead_lever() {
+    for seed in 1..=5 {
+        for latency in [0, 1, 3] {
+            let mut machine = Machine::with_small_savings(seed, 13.4);
+            machine.latency = latency;
+            machine.run(10 * SECOND);
+            // 6 ms instead of 4, and 4.2 with the lighter option: no less than before.
+            machine.scene.0 = 1.5;
+            machine.run(10);
+            assert_eq!(machine.choices()[0], 0);
+            machine.run_without_dead_lever(10 * SECOND);
+        }
+    }
+}
+
+#[test]
+fn a_setting_that_becomes_expensive_just_after_it_was_lowered_is_no_dead_lever() {
+    for seed in 1..=5 {
+        for frames in [4, 6, 8] {
+            let mut machine = Machine::with_small_savings(seed, 12.8);
+            machine.goblin.configure(&config(11.3)).unwrap();
+            machine.frame();
+            assert_eq!(machine.choices(), [0, 1, 1]);
+            machine.run(frames);
+            // The whole frame costs as much as before.
+            machine.scene = (1.5, 0.82);
+            machine.run_without_dead_lever(10 * SECOND);
         }
     }
 }

@@ -187,6 +187,7 @@ impl Run {
         assert!(!text.replace("e-", "e").contains('-'), "a negative number: {}", context());
         if !known.enabled {
             assert_eq!(reason.why, Why::Disabled, "{}", context());
+            assert_eq!((reason.headroom, reason.gain), (0.0, 0.0), "{}", context());
             return;
         }
         let is_new = reason.since == decision.id;
@@ -245,4 +246,32 @@ fn reasons_are_consistent_with_the_decisions_that_they_explain() {
             run.frame();
         }
     }
+}
+
+#[test]
+fn lanes_that_the_strategy_does_not_limit_have_no_figures() {
+    let mut config = Config::default();
+    config.limits[LANES_USED[0]] = 10.0;
+    let mut goblin = Goblin::new(&config).unwrap();
+    let options = [OptionDesc::worth(0.0), OptionDesc::worth(1.0)];
+    let setting = goblin.add_setting(&SettingDesc::new("fog", &options)).unwrap();
+    let mut limits = [f64::INFINITY; LANES];
+    limits[LANES_USED[1]] = 5.0;
+    // The other strategy is better by its incentive.
+    let other = goblin.add_strategy(&StrategyDesc { limits, incentive: 100.0 }).unwrap();
+    for _ in 0..100 {
+        let decision = goblin.update().unwrap();
+        for lane in LANES_USED {
+            let sample = Sample { decision: decision.id, lane: lane as u32, burden: 2.0, good: true };
+            goblin.measure(setting, &sample).unwrap();
+        }
+    }
+    let decision = goblin.update().unwrap();
+    let (unlimited, limited) = (LANES_USED[0], LANES_USED[1]);
+    assert_eq!(decision.strategy as usize, other);
+    let of = |lane: usize| [decision.burden[lane], decision.capacity[lane], decision.chosen.mean[lane]];
+    assert_eq!(of(unlimited), [0.0; 3]);
+    assert_eq!(of(limited)[1..], [5.0, 2.0]);
+    let reason = goblin.reason(setting).unwrap();
+    assert_eq!((usize::from(reason.lane), reason.headroom), (limited, 5.0 - decision.burden[limited]));
 }

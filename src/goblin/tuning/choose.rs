@@ -211,8 +211,14 @@ constants! {
         /// The least expected saving: in deviations of a sample, and as a share of the former cost. Not measured alone.
         least_deviations: f64 = 3.0,
         least_share: f64 = 0.1,
-        /// Samples that decide. At 60 decisions a second they take less than half a second. Not measured alone.
+        /// Samples that decide, and the number of parts of them: each part must show no saving. At 60 decisions a second they
+        /// take less than half a second. Not measured alone.
         samples: u64 = 24,
+        parts: usize = 3,
+        /// Decisions before the change whose samples show whether the former option has just become more expensive, and its
+        /// least increase, as a share of the expected saving. Not measured alone.
+        before: u64 = 4,
+        risen: f64 = 0.5,
         /// Seconds in which they are awaited: the setting does not come back voluntarily before they decide. Not measured
         /// alone.
         awaited_seconds: f64 = 1.0,
