@@ -290,8 +290,11 @@ namespace Hobgoblin.Interop
         /// <remarks>
         /// A change is applied when its gains, added up over the frames, reach its price: <c>patience</c> times the sum of the
         /// settings' rises in value and three times their falls. In the minute after a large change, this price grows to 16
-        /// times as much. A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that
-        /// does not fit is replaced at once. At most 1e9.
+        /// times as much. A return to an option within 10 s after its replacement costs twice as much. Beyond 1.25 such
+        /// returns a minute, each costs the value of a whole frame in addition.
+        /// <para/>
+        /// A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that does not fit
+        /// is replaced at once. At most 1e9.
         /// </remarks>
         public double patience;
 

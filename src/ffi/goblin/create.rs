@@ -67,8 +67,11 @@ pub struct hob_goblin_desc {
     ///
     /// A change is applied when its gains, added up over the frames, reach its price: `patience` times the sum of the
     /// settings' rises in value and three times their falls. In the minute after a large change, this price grows to 16
-    /// times as much. A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that
-    /// does not fit is replaced at once. At most 1e9.
+    /// times as much. A return to an option within 10 s after its replacement costs twice as much. Beyond 1.25 such
+    /// returns a minute, each costs the value of a whole frame in addition.
+    ///
+    /// A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that does not fit
+    /// is replaced at once. At most 1e9.
     #[default(1.0)]
     pub patience: f64,
     /// Most bytes that the goblin may hold. Calls that would exceed it return HOB_RESULT_LIMIT_EXCEEDED. The solver's
