@@ -643,7 +643,8 @@ HOB_API hob_result hob_goblin_set_thermal_headroom(hob_goblin *goblin, hob_lane 
 // ---- The latest decision --------------------------------------------------------------------------------------------
 
 /// The result of a decision on one lane.
-/// All 0 for a lane without a limit.
+/// All 0 for a lane that no strategy limits, except the first one if there is no limit at all. On a lane that only
+/// other strategies limit, `burden`, `capacity` and `excess` are 0.
 typedef struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
     /// `deviation`. With overrun_probability the sigmas are those in force, perhaps 0 for a choice that is kept.

@@ -65,13 +65,10 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Sets all figures of lanes to 0 that the strategy in force does not limit.
+    /// Nothing is compared on lanes that the strategy in force does not limit. Their expected burdens stay.
     pub(super) fn without_unlimited_lanes(mut self) -> Self {
         let capacities = self.capacity;
         for lane in (0..LANES).filter(|&lane| capacities[lane].is_infinite()) {
-            for net in [&mut self.chosen, &mut self.lightest, &mut self.highest] {
-                (net.mean[lane], net.deviation[lane]) = (0.0, 0.0);
-            }
             (self.burden[lane], self.capacity[lane], self.excess[lane]) = (0.0, 0.0, 0.0);
         }
         self

@@ -558,7 +558,8 @@ namespace Hobgoblin.Interop
 
     /// <summary>The result of a decision on one lane.</summary>
     /// <remarks>
-    /// All 0 for a lane without a limit.
+    /// All 0 for a lane that no strategy limits, except the first one if there is no limit at all. On a lane that only
+    /// other strategies limit, <c>burden</c>, <c>capacity</c> and <c>excess</c> are 0.
     /// </remarks>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_decision_lane

@@ -15,7 +15,8 @@ use crate::goblin::{Decision, Reason, Why};
 // == The latest decision ==
 
 /// The result of a decision on one lane.
-/// All 0 for a lane without a limit.
+/// All 0 for a lane that no strategy limits, except the first one if there is no limit at all. On a lane that only
+/// other strategies limit, `burden`, `capacity` and `excess` are 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_decision_lane {

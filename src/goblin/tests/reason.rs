@@ -249,7 +249,7 @@ fn reasons_are_consistent_with_the_decisions_that_they_explain() {
 }
 
 #[test]
-fn lanes_that_the_strategy_does_not_limit_have_no_figures() {
+fn lanes_that_the_strategy_does_not_limit_have_no_burden_to_compare() {
     let mut config = Config::default();
     config.limits[LANES_USED[0]] = 10.0;
     let mut goblin = Goblin::new(&config).unwrap();
@@ -269,9 +269,8 @@ fn lanes_that_the_strategy_does_not_limit_have_no_figures() {
     let decision = goblin.update().unwrap();
     let (unlimited, limited) = (LANES_USED[0], LANES_USED[1]);
     assert_eq!(decision.strategy as usize, other);
-    let of = |lane: usize| [decision.burden[lane], decision.capacity[lane], decision.chosen.mean[lane]];
-    assert_eq!(of(unlimited), [0.0; 3]);
-    assert_eq!(of(limited)[1..], [5.0, 2.0]);
+    assert_eq!((decision.burden[unlimited], decision.capacity[unlimited], decision.excess[unlimited]), (0.0, 0.0, 0.0));
+    assert_eq!((decision.capacity[limited], decision.chosen.mean[limited]), (5.0, 2.0));
     let reason = goblin.reason(setting).unwrap();
     assert_eq!((usize::from(reason.lane), reason.headroom), (limited, 5.0 - decision.burden[limited]));
 }
