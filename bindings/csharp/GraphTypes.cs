@@ -235,7 +235,7 @@ namespace Hobgoblin
         /// <summary>The set of the nodes that changed. The fastest on one thread.</summary>
         Bitset = 3,
         /// <summary>As <c>Evaluator.Bitset</c>, on the threads of the executor: nodes that take long enough run at the
-        /// same time. Nodes with lazy inputs, and all that only lazy inputs ask for, run on the calling thread.</summary>
+        /// same time. Nodes with lazy inputs, and nodes that only lazy inputs ask for, run on the calling thread.</summary>
         Parallel = 4,
     }
     /// <summary>Parameters of an evaluation.</summary>

@@ -42,7 +42,7 @@
 // - Strategy: an alternative set of limits, such as those of 30 frames a second.
 // - Product: one setting that stands for all combinations of several.
 // - Sigmas: the safety margin, in standard deviations of the total burden.
-// - Voluntary change: a change for more value while the present choices still fit. All others are forced.
+// - Voluntary change: one for more value or for a trial, while the present choices still fit. All others are forced.
 // - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
 //
 // Generated from src/ffi/goblin; do not edit. MIT OR Apache-2.0.
@@ -157,9 +157,11 @@ typedef struct hob_goblin_desc {
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
     ///
     /// A change is applied when its gains, added up over the frames, reach its price: `patience` times the sum of the
-    /// settings' rises in value and three times their falls. In the minute after a large change, this price grows to 16
-    /// times as much. A return to an option within 10 s after its replacement costs twice as much. Beyond 1.25 such
-    /// returns a minute, each costs the value of a whole frame in addition.
+    /// settings' rises in value and 1.5 times their falls. In the minute after a large change, falls come to count 3
+    /// times, and all of the price grows to 16 times as much.
+    ///
+    /// A return to an option within 10 s after its replacement costs twice as much. Beyond 1.25 such returns a minute,
+    /// each costs the value of a whole frame in addition.
     ///
     /// A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that does not fit
     /// is replaced at once. At most 1e9.
@@ -177,15 +179,15 @@ typedef struct hob_goblin_desc {
     ///
     /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
     /// do not. A change is *forced* if the former choices do not fit or are not available, if the strategy changes, or
-    /// if it was without effect (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
+    /// if an earlier change without effect is taken back (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
     ///
     /// Each change takes 1 / `changes_per_second` seconds from a credit, which grows with time up to 6 s. A forced
     /// change is made at once, also without credit. A voluntary one waits until the credit is enough for it, so it may
     /// follow a forced one at once.
     ///
     /// No second has more voluntary changes than this, with two exceptions. One decision may change several related
-    /// settings, and waits until as many changes are due. And both ends of a trial may be in one second. No voluntary
-    /// change makes a minute exceed 60 times this, forced changes included.
+    /// settings, and waits until as many changes are due. The begin and the end of a trial may be in one second. No
+    /// voluntary change makes a minute exceed 60 times this, forced changes included.
     ///
     /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
     /// HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.
@@ -570,7 +572,7 @@ typedef struct hob_goblin_tuning {
     uint32_t dwell;
     /// Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above
     /// that of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If
-    /// node_limit ends the search first, the distance can be greater; hob_decision.gap bounds it.
+    /// node_limit ends the search first, the distance can be greater; hob_decision.gap shows it.
     uint32_t precision;
     /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision
     /// is at most 100, 256 means 4096: then the search usually ends long before, but needs more on rare hard values.
@@ -643,8 +645,7 @@ HOB_API hob_result hob_goblin_set_thermal_headroom(hob_goblin *goblin, hob_lane 
 // ---- The latest decision --------------------------------------------------------------------------------------------
 
 /// The result of a decision on one lane.
-/// All 0 for a lane that no strategy limits, except the first one if there is no limit at all. On a lane that only
-/// other strategies limit, `burden`, `capacity` and `excess` are 0.
+/// All 0 for a lane that no strategy limits, except the first one if there is no limit at all.
 typedef struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
     /// `deviation`. With overrun_probability the sigmas are those in force, perhaps 0 for a choice that is kept.
@@ -657,8 +658,8 @@ typedef struct hob_decision_lane {
     double mean;
     /// Its standard deviation.
     double deviation;
-    /// The limit of the strategy in force. With HOB_BURDENS_RELATIVE the controller's capacity, in units of
-    /// relative_burden.
+    /// The limit of the strategy in force; HUGE_VAL if it has none. With HOB_BURDENS_RELATIVE the controller's
+    /// capacity, in units of relative_burden.
     double capacity;
     /// By how much the burden exceeds the capacity; 0 if it fits.
     double excess;

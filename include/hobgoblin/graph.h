@@ -328,7 +328,7 @@ typedef enum hob_evaluator {
     /// The set of the nodes that changed. The fastest on one thread.
     HOB_EVALUATOR_BITSET = 3,
     /// As HOB_EVALUATOR_BITSET, on the threads of the executor: nodes that take long enough run at the same time.
-    /// Nodes with lazy inputs, and all that only lazy inputs ask for, run on the calling thread.
+    /// Nodes with lazy inputs, and nodes that only lazy inputs ask for, run on the calling thread.
     HOB_EVALUATOR_PARALLEL = 4,
 } hob_evaluator;
 

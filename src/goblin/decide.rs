@@ -80,7 +80,7 @@ impl Core {
         let capacities: [f64; LANES] =
             std::array::from_fn(|lane| economies.get(lane).map_or(0.0, |economy| economy.capacity));
         let count = lanes.count();
-        let decision = Decision {
+        Ok(Decision {
             id: self.latest_decision(),
             feasible: weighed.feasible,
             chosen,
@@ -97,8 +97,7 @@ impl Core {
             strategy: self.active_strategy() as u32,
             nodes: self.question.formulation.nodes,
             elapsed_ns: elapsed.unwrap_or(0),
-        };
-        Ok(decision.without_unlimited_lanes())
+        })
     }
 
     /// Find the TRIM settings that may follow every frame: those whose changes take little of the limit.

@@ -63,14 +63,3 @@ pub struct Decision {
     /// How long the decision took, by the host's clock; 0 without one.
     pub elapsed_ns: u64,
 }
-
-impl Decision {
-    /// Nothing is compared on lanes that the strategy in force does not limit. Their expected burdens stay.
-    pub(super) fn without_unlimited_lanes(mut self) -> Self {
-        let capacities = self.capacity;
-        for lane in (0..LANES).filter(|&lane| capacities[lane].is_infinite()) {
-            (self.burden[lane], self.capacity[lane], self.excess[lane]) = (0.0, 0.0, 0.0);
-        }
-        self
-    }
-}

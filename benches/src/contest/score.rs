@@ -157,6 +157,9 @@ pub fn difference(one: &Standing, other: &Standing, figure: impl Fn(&Tally) -> f
     let differences: Vec<f64> = seeds.map(of_seed).collect();
     let count = differences.len() as f64;
     let mean = differences.iter().sum::<f64>() / count;
+    if differences.len() < 2 {
+        return (mean, f64::INFINITY);
+    }
     let variance = differences.iter().map(|difference| (difference - mean).powi(2)).sum::<f64>() / (count - 1.0);
     (mean, student(count - 1.0) * (variance / count).sqrt())
 }
@@ -377,6 +380,8 @@ mod tests {
         let (one, other) = (standing(&[3.0, 4.0, 6.0, 7.0], 2), standing(&[0.0, 5.0, 3.0, 8.0], 2));
         let (mean, half) = difference(&one, &other, |tally| tally.value);
         assert_eq!((mean, half), (1.0, 0.0));
+        let (one, other) = (standing(&[3.0, 4.0], 2), standing(&[0.0, 5.0], 2));
+        assert_eq!(difference(&one, &other, |tally| tally.value), (1.0, f64::INFINITY), "one seed has no interval");
     }
 
     #[test]

@@ -289,9 +289,11 @@ namespace Hobgoblin.Interop
         /// <summary>How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.</summary>
         /// <remarks>
         /// A change is applied when its gains, added up over the frames, reach its price: <c>patience</c> times the sum of the
-        /// settings' rises in value and three times their falls. In the minute after a large change, this price grows to 16
-        /// times as much. A return to an option within 10 s after its replacement costs twice as much. Beyond 1.25 such
-        /// returns a minute, each costs the value of a whole frame in addition.
+        /// settings' rises in value and 1.5 times their falls. In the minute after a large change, falls come to count 3
+        /// times, and all of the price grows to 16 times as much.
+        /// <para/>
+        /// A return to an option within 10 s after its replacement costs twice as much. Beyond 1.25 such returns a minute,
+        /// each costs the value of a whole frame in addition.
         /// <para/>
         /// A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that does not fit
         /// is replaced at once. At most 1e9.
@@ -315,15 +317,15 @@ namespace Hobgoblin.Interop
         /// <remarks>
         /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
         /// do not. A change is *forced* if the former choices do not fit or are not available, if the strategy changes, or
-        /// if it was without effect (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
+        /// if an earlier change without effect is taken back (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
         /// <para/>
         /// Each change takes 1 / <c>changes_per_second</c> seconds from a credit, which grows with time up to 6 s. A forced
         /// change is made at once, also without credit. A voluntary one waits until the credit is enough for it, so it may
         /// follow a forced one at once.
         /// <para/>
         /// No second has more voluntary changes than this, with two exceptions. One decision may change several related
-        /// settings, and waits until as many changes are due. And both ends of a trial may be in one second. No voluntary
-        /// change makes a minute exceed 60 times this, forced changes included.
+        /// settings, and waits until as many changes are due. The begin and the end of a trial may be in one second. No
+        /// voluntary change makes a minute exceed 60 times this, forced changes included.
         /// <para/>
         /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
         /// HOB_BURDENS_TOTALS it limits trials only, and with a negative <c>patience</c> nothing.
@@ -545,7 +547,7 @@ namespace Hobgoblin.Interop
 
         /// <summary>Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above
         /// that of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If
-        /// node_limit ends the search first, the distance can be greater; hob_decision.gap bounds it.</summary>
+        /// node_limit ends the search first, the distance can be greater; hob_decision.gap shows it.</summary>
         public uint precision;
 
         /// <summary>Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision
@@ -558,8 +560,7 @@ namespace Hobgoblin.Interop
 
     /// <summary>The result of a decision on one lane.</summary>
     /// <remarks>
-    /// All 0 for a lane that no strategy limits, except the first one if there is no limit at all. On a lane that only
-    /// other strategies limit, <c>burden</c>, <c>capacity</c> and <c>excess</c> are 0.
+    /// All 0 for a lane that no strategy limits, except the first one if there is no limit at all.
     /// </remarks>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct hob_decision_lane
@@ -579,8 +580,8 @@ namespace Hobgoblin.Interop
         /// <summary>Its standard deviation.</summary>
         public double deviation;
 
-        /// <summary>The limit of the strategy in force. With HOB_BURDENS_RELATIVE the controller's capacity, in units of
-        /// relative_burden.</summary>
+        /// <summary>The limit of the strategy in force; HUGE_VAL if it has none. With HOB_BURDENS_RELATIVE the controller's
+        /// capacity, in units of relative_burden.</summary>
         public double capacity;
 
         /// <summary>By how much the burden exceeds the capacity; 0 if it fits.</summary>

@@ -120,7 +120,7 @@ namespace Hobgoblin.Interop
 
         /// <summary>As HOB_EVALUATOR_BITSET, on the threads of the executor: nodes that take long enough run at the same time.</summary>
         /// <remarks>
-        /// Nodes with lazy inputs, and all that only lazy inputs ask for, run on the calling thread.
+        /// Nodes with lazy inputs, and nodes that only lazy inputs ask for, run on the calling thread.
         /// </remarks>
         HOB_EVALUATOR_PARALLEL = 4,
     }

@@ -66,9 +66,11 @@ pub struct hob_goblin_desc {
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
     ///
     /// A change is applied when its gains, added up over the frames, reach its price: `patience` times the sum of the
-    /// settings' rises in value and three times their falls. In the minute after a large change, this price grows to 16
-    /// times as much. A return to an option within 10 s after its replacement costs twice as much. Beyond 1.25 such
-    /// returns a minute, each costs the value of a whole frame in addition.
+    /// settings' rises in value and 1.5 times their falls. In the minute after a large change, falls come to count 3
+    /// times, and all of the price grows to 16 times as much.
+    ///
+    /// A return to an option within 10 s after its replacement costs twice as much. Beyond 1.25 such returns a minute,
+    /// each costs the value of a whole frame in addition.
     ///
     /// A better choice that leaves no room for the fluctuations of the burdens waits, too. A choice that does not fit
     /// is replaced at once. At most 1e9.
@@ -90,15 +92,15 @@ pub struct hob_goblin_desc {
     ///
     /// A change is one setting whose choice differs from the frame before. Trials and their ends count, TRIM settings
     /// do not. A change is *forced* if the former choices do not fit or are not available, if the strategy changes, or
-    /// if it was without effect (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
+    /// if an earlier change without effect is taken back (HOB_WHY_DEAD_LEVER). All others are *voluntary*.
     ///
     /// Each change takes 1 / `changes_per_second` seconds from a credit, which grows with time up to 6 s. A forced
     /// change is made at once, also without credit. A voluntary one waits until the credit is enough for it, so it may
     /// follow a forced one at once.
     ///
     /// No second has more voluntary changes than this, with two exceptions. One decision may change several related
-    /// settings, and waits until as many changes are due. And both ends of a trial may be in one second. No voluntary
-    /// change makes a minute exceed 60 times this, forced changes included.
+    /// settings, and waits until as many changes are due. The begin and the end of a trial may be in one second. No
+    /// voluntary change makes a minute exceed 60 times this, forced changes included.
     ///
     /// Changes are free in the learning phase, in trial windows and while the switch scale is 0. With
     /// HOB_BURDENS_TOTALS it limits trials only, and with a negative `patience` nothing.

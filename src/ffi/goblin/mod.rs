@@ -44,7 +44,7 @@
 //! - Strategy: an alternative set of limits, such as those of 30 frames a second.
 //! - Product: one setting that stands for all combinations of several.
 //! - Sigmas: the safety margin, in standard deviations of the total burden.
-//! - Voluntary change: a change for more value while the present choices still fit. All others are forced.
+//! - Voluntary change: one for more value or for a trial, while the present choices still fit. All others are forced.
 //! - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
 
 pub mod ids;

@@ -15,8 +15,7 @@ use crate::goblin::{Decision, Reason, Why};
 // == The latest decision ==
 
 /// The result of a decision on one lane.
-/// All 0 for a lane that no strategy limits, except the first one if there is no limit at all. On a lane that only
-/// other strategies limit, `burden`, `capacity` and `excess` are 0.
+/// All 0 for a lane that no strategy limits, except the first one if there is no limit at all.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_decision_lane {
@@ -31,8 +30,8 @@ pub struct hob_decision_lane {
     pub mean: f64,
     /// Its standard deviation.
     pub deviation: f64,
-    /// The limit of the strategy in force. With HOB_BURDENS_RELATIVE the controller's capacity, in units of
-    /// relative_burden.
+    /// The limit of the strategy in force; HUGE_VAL if it has none. With HOB_BURDENS_RELATIVE the controller's
+    /// capacity, in units of relative_burden.
     pub capacity: f64,
     /// By how much the burden exceeds the capacity; 0 if it fits.
     pub excess: f64,

@@ -65,7 +65,7 @@ pub struct hob_goblin_tuning {
     pub dwell: u32,
     /// Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above
     /// that of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If
-    /// node_limit ends the search first, the distance can be greater; hob_decision.gap bounds it.
+    /// node_limit ends the search first, the distance can be greater; hob_decision.gap shows it.
     #[default(1000)]
     pub precision: u32,
     /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision

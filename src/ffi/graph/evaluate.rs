@@ -25,7 +25,7 @@ pub enum hob_evaluator {
     /// The set of the nodes that changed. The fastest on one thread.
     Bitset = 3,
     /// As HOB_EVALUATOR_BITSET, on the threads of the executor: nodes that take long enough run at the same time.
-    /// Nodes with lazy inputs, and all that only lazy inputs ask for, run on the calling thread.
+    /// Nodes with lazy inputs, and nodes that only lazy inputs ask for, run on the calling thread.
     Parallel = 4,
 }
 

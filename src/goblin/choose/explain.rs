@@ -20,14 +20,6 @@ pub struct Facts<'a> {
     pub other_strategy: bool,
 }
 
-/// How much a lane matters to a reason.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Unlimited,
-    Limited,
-    Excess,
-}
-
 impl Facts<'_> {
     /// The reason for a setting's settled choice.
     pub fn reason(&self, setting: &Setting, kept: &Kept, entry: &Entry) -> Reason {
@@ -110,14 +102,13 @@ impl Facts<'_> {
         };
         let lanes = 0..self.economies.len();
         let matters = |lane: usize| match why {
-            _ if excess(lane) > 0.0 => (Rank::Excess, share(excess(lane), lane)),
-            _ if self.economies[lane].capacity.is_infinite() => (Rank::Unlimited, 0.0),
-            Why::Raised | Why::Lowered | Why::Strategy => {
-                (Rank::Limited, share(mean(to, lane) - mean(from, lane), lane).abs())
-            }
-            _ => (Rank::Limited, share(mean(to, lane), lane)),
+            _ if excess(lane) > 0.0 => (true, share(excess(lane), lane)),
+            // After all lanes that the strategy in force limits.
+            _ if self.economies[lane].capacity.is_infinite() => (false, -1.0),
+            Why::Raised | Why::Lowered | Why::Strategy => (false, share(mean(to, lane) - mean(from, lane), lane).abs()),
+            _ => (false, share(mean(to, lane), lane)),
         };
-        let is_less = |one: &(Rank, f64), other: &(Rank, f64)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1));
+        let is_less = |one: &(bool, f64), other: &(bool, f64)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1));
         // Of equals the first lane.
         lanes.rev().max_by(|&one, &other| is_less(&matters(one), &matters(other))).unwrap_or(0)
     }

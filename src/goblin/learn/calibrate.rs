@@ -77,8 +77,12 @@ impl Calibration {
     }
 
     /// Variance of the total beyond the variances of single burdens, if they fill `capacity` with `sigmas` deviations
-    /// as margin. It is the square of `d·m`: a share `d` of a total `m`, where `m + sigmas·d·m = capacity`.
+    /// as margin. It is the square of `d·m`: a share `d` of a total `m`, where `m + sigmas·d·m = capacity`. Without a limit
+    /// nothing fills the capacity, and no margin is needed: 0.
     pub fn common_variance(&self, capacity: f64, sigmas: f64) -> f64 {
+        if capacity.is_infinite() {
+            return 0.0;
+        }
         let share = self.common_variance.sqrt();
         let deviation = share * capacity.max(0.0) / (1.0 + sigmas * share);
         deviation.min(1e30).powi(2)

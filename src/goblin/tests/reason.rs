@@ -249,8 +249,8 @@ fn reasons_are_consistent_with_the_decisions_that_they_explain() {
 }
 
 #[test]
-fn lanes_that_the_strategy_does_not_limit_have_no_burden_to_compare() {
-    let mut config = Config::default();
+fn lanes_that_the_strategy_does_not_limit_have_no_margin() {
+    let mut config = Config { overrun_probability: 0.01, ..Config::default() };
     config.limits[LANES_USED[0]] = 10.0;
     let mut goblin = Goblin::new(&config).unwrap();
     let options = [OptionDesc::worth(0.0), OptionDesc::worth(1.0)];
@@ -269,7 +269,8 @@ fn lanes_that_the_strategy_does_not_limit_have_no_burden_to_compare() {
     let decision = goblin.update().unwrap();
     let (unlimited, limited) = (LANES_USED[0], LANES_USED[1]);
     assert_eq!(decision.strategy as usize, other);
-    assert_eq!((decision.burden[unlimited], decision.capacity[unlimited], decision.excess[unlimited]), (0.0, 0.0, 0.0));
+    assert_eq!((decision.capacity[unlimited], decision.excess[unlimited]), (f64::INFINITY, 0.0));
+    assert_eq!((decision.chosen.mean[unlimited], decision.chosen.deviation[unlimited]), (2.0, 0.0));
     assert_eq!((decision.capacity[limited], decision.chosen.mean[limited]), (5.0, 2.0));
     let reason = goblin.reason(setting).unwrap();
     assert_eq!((usize::from(reason.lane), reason.headroom), (limited, 5.0 - decision.burden[limited]));
